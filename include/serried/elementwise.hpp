@@ -1,0 +1,71 @@
+// Element-wise functions and operators: one function per row of the operation table, NumPy's name and semantics.
+#pragma once
+
+#include <serried/expr.hpp>
+
+namespace serried::inline v0 {
+
+namespace detail {
+inline constexpr int arity[] = {0, 0, 0, 0,
+#define SERRIED_OPERATION(name, count, rule, expression) count,
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+};
+template <opcode Op, class... T>
+concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(arity[static_cast<int>(Op)]);
+}  // namespace detail
+
+// Each takes arrays, expressions, bounded arrays and (all but one operand) C++ numbers, which broadcast together. They throw
+// shape_error and dtype_error, naming the operation.
+#define SERRIED_OPERATION(name, count, rule, expression)        \
+  template <class... T>                                         \
+    requires detail::fits<opcode::name, T...>                   \
+  [[nodiscard]] expr_of<T...> name(const T&... values) {        \
+    return detail::operation(opcode::name, values...);          \
+  }
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+
+/// NumPy's short name of `absolute`.
+template <class T>
+  requires operands<T>
+[[nodiscard]] expr_of<T> abs(const T& a) {
+  return detail::operation(opcode::absolute, a);
+}
+
+#define SERRIED_BINARY_OPERATOR(symbol, name)                   \
+  template <class A, class B>                                   \
+    requires operands<A, B>                                     \
+  [[nodiscard]] expr_of<A, B> operator symbol(const A& a, const B& b) { \
+    return detail::operation(opcode::name, a, b);               \
+  }
+SERRIED_BINARY_OPERATOR(+, add)
+SERRIED_BINARY_OPERATOR(-, subtract)
+SERRIED_BINARY_OPERATOR(*, multiply)
+SERRIED_BINARY_OPERATOR(/, divide)
+SERRIED_BINARY_OPERATOR(%, remainder)
+SERRIED_BINARY_OPERATOR(==, equal)
+SERRIED_BINARY_OPERATOR(!=, not_equal)
+SERRIED_BINARY_OPERATOR(<, less)
+SERRIED_BINARY_OPERATOR(<=, less_equal)
+SERRIED_BINARY_OPERATOR(>, greater)
+SERRIED_BINARY_OPERATOR(>=, greater_equal)
+SERRIED_BINARY_OPERATOR(&, bitwise_and)
+SERRIED_BINARY_OPERATOR(|, bitwise_or)
+SERRIED_BINARY_OPERATOR(^, bitwise_xor)
+SERRIED_BINARY_OPERATOR(&&, logical_and)
+SERRIED_BINARY_OPERATOR(||, logical_or)
+#undef SERRIED_BINARY_OPERATOR
+
+template <class A>
+  requires operands<A>
+[[nodiscard]] expr_of<A> operator-(const A& a) {
+  return detail::operation(opcode::negative, a);
+}
+template <class A>
+  requires operands<A>
+[[nodiscard]] expr_of<A> operator!(const A& a) {
+  return detail::operation(opcode::logical_not, a);
+}
+
+}  // namespace serried::inline v0

@@ -1,0 +1,191 @@
+// Lazy expressions over arrays: what operators and functions return. The same for local and distributed arrays.
+#pragma once
+
+#include <serried/detail/opcode.hpp>
+#include <serried/dtype.hpp>
+#include <serried/export.hpp>
+#include <serried/index.hpp>
+#include <serried/scalar.hpp>
+#include <serried/shape.hpp>
+
+#include <concepts>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace serried::inline v0 {
+
+/// Empty base of arrays and expressions, by which argument-dependent look-up finds this namespace's functions.
+struct operand {};
+
+class array;
+namespace dist {
+class array;
+}
+template <class Array>
+struct expr_state;
+template <class Array>
+class bounded;
+
+/// A recipe: element-wise work on arrays, at most one reduction at its root. It shares ownership of its arrays, so
+/// nothing dangles. It is evaluated when an array is made of it, by an assignment, by `eval`, or by a function that
+/// is not element-wise.
+///
+/// An array that is written between the making of an expression over it and its evaluation makes the evaluation
+/// throw value_error ("eval() it first"): never a silently different answer.
+template <class Array>
+class [[nodiscard]] SERRIED_API basic_expr : public operand {
+ public:
+  basic_expr(const Array& a);           // NOLINT(google-explicit-constructor)
+  basic_expr(const bounded<Array>& a);  // NOLINT(google-explicit-constructor)
+  explicit basic_expr(std::shared_ptr<const expr_state<Array>> state) : state_(std::move(state)) {}
+
+  [[nodiscard]] const serried::shape& shape() const;
+  [[nodiscard]] int ndim() const { return shape().size(); }
+  [[nodiscard]] std::int64_t size() const { return element_count(shape()); }
+  [[nodiscard]] serried::dtype dtype() const;
+
+  /// The values, as an array.
+  [[nodiscard]] Array eval() const;
+  /// The value of a one-element expression. Throws value_error for another size, dtype_error when T is not a
+  /// NumPy-safe cast away.
+  template <element T>
+  [[nodiscard]] T item() const {
+    return eval().template item<T>();
+  }
+  /// The values in C order; dtypes as for item.
+  template <element T>
+  [[nodiscard]] std::vector<T> to_vector() const {
+    return eval().template to_vector<T>();
+  }
+
+  /// The part that the index selects; lazy for integers, `_` and slices of step 1.
+  template <class... I>
+  basic_expr operator()(const I&... items) const {
+    return select({index_item(items)...});
+  }
+  basic_expr select(const std::vector<index_item>& items) const;
+  basic_expr astype(serried::dtype type) const;
+
+  [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<const expr_state<Array>> state_;
+};
+
+using expr = basic_expr<array>;
+namespace dist {
+using expr = basic_expr<dist::array>;
+}
+
+namespace detail {
+
+// The array type of an operand type: array for array, expr and bounded<array>; dist::array for their twins.
+template <class T>
+struct array_type {};
+template <>
+struct array_type<array> {
+  using type = array;
+};
+template <>
+struct array_type<dist::array> {
+  using type = dist::array;
+};
+template <class Array>
+struct array_type<basic_expr<Array>> {
+  using type = Array;
+};
+template <class Array>
+struct array_type<bounded<Array>> {
+  using type = Array;
+};
+template <class T>
+  requires scalar_operand<T>
+struct array_type<T> {
+  using type = void;
+};
+
+template <class... A>
+struct common_array {};
+template <class A>
+struct common_array<A> {
+  using type = A;
+};
+template <class A, class... Rest>
+struct common_array<A, A, Rest...> : common_array<A, Rest...> {};
+template <class A, class... Rest>
+  requires(!std::is_void_v<A>)
+struct common_array<A, void, Rest...> : common_array<A, Rest...> {};
+template <class A, class... Rest>
+  requires(!std::is_void_v<A>)
+struct common_array<void, A, Rest...> : common_array<A, Rest...> {};
+
+/// An operand: an expression, or a scalar.
+template <class Array>
+class argument {
+ public:
+  argument(const Array& a) : expr_(a) {}                // NOLINT(google-explicit-constructor)
+  argument(const basic_expr<Array>& e) : expr_(e) {}    // NOLINT(google-explicit-constructor)
+  argument(const bounded<Array>& a) : expr_(a) {}       // NOLINT(google-explicit-constructor)
+  argument(const scalar& s) : scalar_(s) {}             // NOLINT(google-explicit-constructor)
+  template <class T>
+    requires element<T>
+  argument(T value) : scalar_(scalar(value)) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] const std::optional<basic_expr<Array>>& expression() const noexcept { return expr_; }
+  [[nodiscard]] const std::optional<scalar>& number() const noexcept { return scalar_; }
+
+ private:
+  std::optional<basic_expr<Array>> expr_;
+  std::optional<scalar> scalar_;
+};
+
+/// Appends one operation to its operands' programs. Throws shape_error or dtype_error, naming the operation.
+template <class Array>
+SERRIED_API basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands);
+
+template <class T>
+concept has_array = requires { typename array_type<std::remove_cvref_t<T>>::type; };
+
+}  // namespace detail
+
+/// The array type that a set of operands has in common. Not defined when local and distributed ones are mixed
+/// (`replicate(a, mesh)` converts) or when none is an array.
+template <class... T>
+using array_of = typename detail::common_array<typename detail::array_type<std::remove_cvref_t<T>>::type...>::type;
+
+template <class... T>
+concept operands = (detail::has_array<T> && ...) && requires { typename array_of<T...>; } &&
+                   !std::is_void_v<array_of<T...>>;
+
+/// What element-wise functions of these operands return.
+template <class... T>
+using expr_of = basic_expr<array_of<T...>>;
+
+namespace detail {
+template <class... T>
+expr_of<T...> operation(opcode op, const T&... values) {
+  const argument<array_of<T...>> arguments[] = {argument<array_of<T...>>(values)...};
+  return apply<array_of<T...>>(op, arguments);
+}
+}  // namespace detail
+
+/// The values now, as an array: a line at which evaluation happens.
+template <class T>
+  requires operands<T>
+[[nodiscard]] array_of<T> eval(const T& e) {
+  return expr_of<T>(e).eval();
+}
+
+/// Converts the dtype, with C++'s conversions between numbers where they are defined.
+template <class T>
+  requires operands<T>
+[[nodiscard]] expr_of<T> astype(const T& e, dtype type) {
+  return expr_of<T>(e).astype(type);
+}
+
+}  // namespace serried::inline v0

@@ -1,0 +1,60 @@
+// Start-up and shut-down of a program that may run on many ranks.
+#pragma once
+
+#include <serried/communicator.hpp>
+#include <serried/export.hpp>
+
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace serried::inline v0 {
+
+class runtime;
+
+/// Runs `body` inside a runtime and returns the exit code for main.
+///
+/// An exception that leaves `body` gives exit code 1 and one line, "PROGRAM: error: MESSAGE", on stderr. If it is
+/// collective (the same on every rank) rank 0 prints it and all ranks end in good order; otherwise the rank that
+/// threw prints it and ends all ranks at once.
+SERRIED_API int run(int argc, char** argv, const std::function<int(runtime&)>& body);
+/// Joins the run: under mpirun, srun or another launcher, all its ranks; started alone, one rank without MPI.
+/// Hangs the thread's context (device, communicator) for as long as it lives. One per thread at a time.
+///
+/// Destroying it is collective. When it is destroyed while an exception passes, it cannot finalize in good order
+/// (the other ranks may be waiting): it prints that an exception passed and ends all ranks. Use `run`, which
+/// prints the exception itself.
+///
+/// Throws comm_error when the launcher's ranks cannot be joined, value_error for an environment variable that is not
+/// understood.
+class SERRIED_API runtime {
+ public:
+  runtime(int& argc, char**& argv);
+  /// On a communicator of the caller's making (see <serried/mpi.hpp> for one from an MPI_Comm).
+  explicit runtime(communicator world);
+  ~runtime();
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  [[nodiscard]] const communicator& world() const;
+  [[nodiscard]] int rank() const { return world().rank(); }
+  [[nodiscard]] int size() const { return world().size(); }
+
+ private:
+  friend int run(int argc, char** argv, const std::function<int(runtime&)>& body);
+  struct impl;
+  explicit runtime(std::unique_ptr<impl> joined);
+  std::unique_ptr<impl> impl_;
+};
+
+/// As above for a body that returns nothing: exit code 0.
+template <class F>
+  requires std::is_void_v<std::invoke_result_t<F&, runtime&>>
+int run(int argc, char** argv, F&& body) {
+  return run(argc, argv, std::function<int(runtime&)>([&body](runtime& rt) {
+               body(rt);
+               return 0;
+             }));
+}
+
+}  // namespace serried::inline v0

@@ -1,0 +1,5 @@
+#pragma once
+
+#define SERRIED_VERSION_MAJOR 0
+#define SERRIED_VERSION_MINOR 1
+#define SERRIED_VERSION_PATCH 0

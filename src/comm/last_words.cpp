@@ -1,0 +1,27 @@
+#include "comm/last_words.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace serried::inline v0::comm {
+
+void print_error(std::string_view message) {
+  std::string line = std::string(program_invocation_short_name) + ": error: " + std::string(message);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);  // in one write: lines of several ranks do not mix
+}
+
+void end_with_error(backend& world, std::string_view message) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(250) * std::min(world.rank(), 8));
+  print_error(message);
+  world.abort(1);
+  std::abort();  // never reached
+}
+
+}  // namespace serried::inline v0::comm

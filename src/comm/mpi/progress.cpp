@@ -1,0 +1,181 @@
+#include "comm/mpi/progress.hpp"
+
+#include <serried/error.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+
+#include "comm/mpi/mpi_backend.hpp"
+#include "comm/mpi/mpi_calls.hpp"
+
+namespace serried::inline v0::comm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long to leave the core to others when requests have been pending for a while without news. A sleep of an
+/// eighth of that delays no operation by more; the ceiling keeps long transfers moving, which need the processor.
+std::chrono::nanoseconds pause_after(std::chrono::nanoseconds quiet) {
+  if (quiet < 50us) return 0ns;
+  return std::clamp<std::chrono::nanoseconds>(quiet / 8, 5us, 100us);
+}
+
+}  // namespace
+
+std::shared_ptr<progress> progress::make(bool thread, std::chrono::duration<double> stall_limit) {
+  auto p = std::make_shared<progress>();
+  p->stall_limit_ = stall_limit;
+  p->threaded_ = thread;
+  if (thread) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
+    p->thread_ = std::thread([p] { p->loop(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  // The thread keeps the object, so the last copy may be dropped on the thread itself.
+  return {p.get(), [p](progress*) { p->stop(); }};
+}
+
+void progress::loop() {
+  prctl(PR_SET_TIMERSLACK, 1000);  // 1 us: the default of 50 would stretch the short sleeps
+  clock::time_point last_news = clock::now();
+  for (;;) {
+    if (step()) last_news = clock::now();
+    const std::chrono::nanoseconds pause = pause_after(clock::now() - last_news);
+    if (pause == 0ns) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::unique_lock lock(mutex_);
+    if (!active_.empty()) {
+      news_.wait_for(lock, pause, [this] { return has_news(); });
+    } else {
+      news_.wait(lock, [this] { return has_news(); });
+      if (stopped_ && arrived_.empty() && released_.empty()) return;
+    }
+  }
+}
+
+bool progress::step() {
+  free_released();
+  std::vector<std::shared_ptr<mpi_work>> arrived;
+  {
+    const std::lock_guard lock(mutex_);
+    arrived.swap(arrived_);
+  }
+  for (auto& w : arrived) {
+    w->begin();
+    active_.push_back(std::move(w));
+  }
+  std::vector<std::shared_ptr<mpi_work>> done;
+  for (auto& w : active_)
+    if (w->advance()) done.push_back(std::move(w));
+  std::erase(active_, nullptr);
+  if (!done.empty()) {
+    {
+      const std::lock_guard lock(mutex_);
+      unfinished_ -= done.size();
+    }
+    finished_.notify_all();
+  }
+  return !arrived.empty() || !done.empty();
+}
+
+void progress::submit(std::shared_ptr<mpi_work> w) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) throw comm_error(describe(w->call) + ": the run has ended");
+    arrived_.push_back(std::move(w));
+    ++unfinished_;
+  }
+  if (threaded_) {
+    news_.notify_one();
+  } else {
+    const std::lock_guard driving(driving_);
+    step();
+  }
+}
+
+bool progress::poll(const mpi_work& w) {
+  if (!w.finished() && !threaded_) {
+    const std::lock_guard driving(driving_);
+    step();
+  }
+  return w.finished();
+}
+
+template <class Condition, class Stalled>
+void progress::wait_until(Condition condition, Stalled stalled) {
+  const clock::time_point start = clock::now();
+  const auto too_long = [&] { return stall_limit_.count() > 0 && clock::now() - start > stall_limit_; };
+  std::unique_lock lock(mutex_);
+  if (threaded_) {
+    if (stall_limit_.count() == 0) return finished_.wait(lock, condition);
+    if (!finished_.wait_for(lock, stall_limit_, condition)) stalled();
+    return;
+  }
+  while (!condition()) {
+    lock.unlock();
+    if (too_long()) stalled();
+    const std::chrono::nanoseconds pause = pause_after(clock::now() - start);
+    pause == 0ns ? std::this_thread::yield() : std::this_thread::sleep_for(pause);
+    {
+      const std::lock_guard driving(driving_);
+      step();
+    }
+    lock.lock();
+  }
+}
+
+void progress::wait(mpi_work& w) {
+  if (poll(w)) return;
+  wait_until([&] { return w.finished(); }, [&] { w.group().stalled(describe(w.call), stall_limit_.count()); });
+}
+
+void progress::drain(mpi_backend& by) {
+  wait_until([this] { return unfinished_ == 0; },
+             [&] { by.stalled(fmt::format("the {} last calls it made", unfinished_), stall_limit_.count()); });
+}
+
+void progress::free_released() {
+  std::vector<MPI_Comm> released;
+  {
+    const std::lock_guard lock(mutex_);
+    released.swap(released_);
+  }
+  for (MPI_Comm comm : released) MPI_Comm_free(&comm);
+}
+
+void progress::release(MPI_Comm comm) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) {
+      released_.push_back(comm);
+      news_.notify_one();
+      return;
+    }
+  }
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized) MPI_Comm_free(&comm);
+}
+
+void progress::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    stopped_ = true;
+  }
+  if (!threaded_) return free_released();
+  news_.notify_one();
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
+}
+
+}  // namespace serried::inline v0::comm

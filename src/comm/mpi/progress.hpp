@@ -1,0 +1,67 @@
+// Who makes the MPI calls, and when.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace serried::inline v0::comm {
+
+class mpi_backend;
+struct mpi_work;
+
+/// Drives the works of one process, in the order they are submitted: a thread of its own makes every MPI call, or,
+/// without one, whoever submits, polls or waits.
+///
+/// Ranks may outnumber cores, so nobody spins: a waiting caller blocks, and between looks at pending requests the
+/// driver yields at first, then sleeps for a growing while.
+class progress {
+ public:
+  /// The thread, if any, ends with the last copy of the pointer.
+  static std::shared_ptr<progress> make(bool thread, std::chrono::duration<double> stall_limit);
+
+  /// Throws comm_error after stop().
+  void submit(std::shared_ptr<mpi_work> w);
+  /// Looks whether `w` is finished.
+  bool poll(const mpi_work& w);
+  /// Returns when `w` is finished; past the stall limit, ends all ranks.
+  void wait(mpi_work& w);
+  /// Returns when no work is left; past the stall limit, ends all ranks.
+  void drain(mpi_backend& by);
+  /// Frees a communicator when MPI may be called.
+  void release(MPI_Comm comm);
+  /// Ends the thread, if any; nothing can be submitted any more.
+  void stop();
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void loop();
+  bool step();  // true when something arrived or finished
+  void free_released();
+  template <class Condition, class Stalled>
+  void wait_until(Condition condition, Stalled stalled);
+  [[nodiscard]] bool has_news() const { return !arrived_.empty() || !released_.empty() || stopped_; }
+
+  std::chrono::duration<double> stall_limit_{0};
+  std::thread thread_;
+  bool threaded_ = false;
+
+  std::mutex mutex_;  // guards these
+  std::vector<std::shared_ptr<mpi_work>> arrived_;
+  std::vector<MPI_Comm> released_;
+  std::size_t unfinished_ = 0;
+  bool stopped_ = false;
+  std::condition_variable news_;      // for the thread
+  std::condition_variable finished_;  // for those who wait
+
+  std::mutex driving_;  // without a thread, who holds it is the driver
+  std::vector<std::shared_ptr<mpi_work>> active_;  // the driver's
+};
+
+}  // namespace serried::inline v0::comm

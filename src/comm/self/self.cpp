@@ -1,0 +1,105 @@
+#include "comm/self/self.hpp"
+
+#include <serried/error.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <fmt/format.h>
+#include <iostream>
+#include <mutex>
+
+namespace serried::inline v0::comm {
+
+namespace {
+
+/// Only a message to itself can be unfinished: until its other half is issued.
+struct self_work final : work_state {
+  using work_state::finish;
+  using work_state::work_state;
+
+  void wait() override {
+    if (!finished())
+      throw comm_error(fmt::format("{} waits for its other half, which this rank, the only one, has not issued",
+                                   describe(call)));
+    rethrow();
+  }
+};
+
+class self_backend final : public backend {
+ public:
+  explicit self_backend(bool is_run) : is_run_(is_run) {}
+
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  int node_rank() const override { return 0; }
+  int node_size() const override { return 1; }
+  std::string_view name() const override { return "self"; }
+  bool spans_run() const override { return is_run_; }
+
+  std::shared_ptr<work_state> start(request r) override {
+    lost_->rethrow();
+    auto w = std::make_shared<self_work>(std::move(r), lost_);
+    const request& call = w->call;
+    switch (call.op) {
+      case operation::send:
+      case operation::recv: match(w); return handle_of(w);
+      case operation::exchange: copy_own_parts(call.sends, call.receives, 0); break;
+      case operation::all_to_allv: copy(call, call.send_counts[0]); break;
+      default: copy(call, call.count); break;
+    }
+    w->finish(nullptr);
+    return handle_of(w);
+  }
+
+  std::shared_ptr<backend> split(int color, int) override { return color < 0 ? nullptr : make_self(is_run_); }
+  void finish() override { lost_->rethrow(); }
+  void abort(int exit_code) override {
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(exit_code);
+  }
+
+ private:
+  static void copy(const request& r, std::size_t count) {
+    if (r.in != r.out && count != 0) std::memcpy(r.out, r.in, count * item_size(r.type));
+  }
+
+  /// Pairs sends with receives in the order of the calls.
+  void match(std::shared_ptr<self_work> mine) {
+    std::shared_ptr<self_work> other;
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.empty() || waiting_.front()->call.op == mine->call.op) {
+        waiting_.push_back(std::move(mine));
+        return;
+      }
+      other = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    self_work& sender = mine->call.op == operation::send ? *mine : *other;
+    self_work& receiver = mine->call.op == operation::send ? *other : *mine;
+    const std::size_t sent = sender.call.count * item_size(sender.call.type);
+    const std::size_t expected = receiver.call.count * item_size(receiver.call.type);
+    std::exception_ptr failure;
+    if (sent != expected)
+      failure = std::make_exception_ptr(
+          comm_error(fmt::format("{}: expected {} bytes but {} came", describe(receiver.call), expected, sent)));
+    else if (sent != 0)
+      std::memmove(receiver.call.out, sender.call.in, sent);
+    sender.finish(nullptr);
+    receiver.finish(std::move(failure));
+  }
+
+  bool is_run_;
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<self_work>> waiting_;  // halves of one kind, oldest first
+  std::shared_ptr<lost_error> lost_ = std::make_shared<lost_error>();
+};
+
+}  // namespace
+
+std::shared_ptr<backend> make_self(bool is_run) { return std::make_shared<self_backend>(is_run); }
+
+}  // namespace serried::inline v0::comm

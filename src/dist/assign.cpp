@@ -1,0 +1,91 @@
+#include <serried/dist/array.hpp>
+#include <serried/error.hpp>
+
+#include "dist/distribution.hpp"
+#include "dist/evaluate.hpp"
+#include "local/evaluate.hpp"
+
+#include "local/assignment.hpp"
+#include "local/check_leaves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace serried::inline v0 {
+
+namespace {
+
+// True when a run over `e` that stores into `target` element by element could still need what it has overwritten.
+// (What other ranks need is packed before anything is stored.)
+bool reads_elsewhere(const expr_state<dist::array>& e, const dist::array& target) {
+  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+    const dist::array& a = e.leaves[s].data;
+    if (!may_overlap(a.local(), target.local())) continue;
+    if (!dist::same_view(a, target)) return true;
+    for (const leaf_load& ld : e.code.loads)
+      if (ld.leaf == s && !ld.offset.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void assign(const dist::array& target, const dist::expr& values) { assign({target}, {values}); }
+
+void assign(std::initializer_list<dist::array> targets, std::initializer_list<dist::expr> values) {
+  const std::vector<dist::array> to(targets);
+  const std::vector<dist::expr> from(values);
+  dist::alike([&] {
+    if (to.size() != from.size())
+      throw value_error(fmt::format("assign: {} targets and {} values", to.size(), from.size()));
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j)
+        if (to[i].local().data_storage() == to[j].local().data_storage())
+          throw value_error(fmt::format("assign: targets {} and {} share their data", j, i));
+    }
+  });
+
+  // Targets that are distributed alike are one pass with one exchange; the passes' results appear together at the end.
+  struct pass {
+    expr_state<dist::array> e;
+    std::vector<std::size_t> targets;
+  };
+  const auto passes = dist::alike([&] {
+    std::vector<pass> result;
+    std::vector<bool> done(to.size(), false);
+    for (std::size_t first = 0; first < to.size(); ++first) {
+      if (done[first]) continue;
+      builder<dist::array> b(to[first].shape());
+      std::vector<std::uint16_t> registers;
+      pass p;
+      for (std::size_t i = first; i < to.size(); ++i) {
+        if (done[i] || !(*to[i].where() == *to[first].where())) continue;
+        done[i] = true;
+        registers.push_back(append_for(b, from[i], to[i].shape(), to[i].dtype()));
+        p.targets.push_back(i);
+      }
+      p.e = b.finish(std::move(registers));
+      check_leaves(p.e);
+      for (const auto& l : p.e.leaves)
+        if (!(l.data.mesh() == to[first].mesh())) throw value_error("assign: values and target live on different meshes");
+      result.push_back(std::move(p));
+    }
+    return result;
+  });
+
+  std::vector<write_target> writes;
+  for (const pass& p : passes) {
+    std::vector<array> out;
+    for (const std::size_t i : p.targets) {
+      writes.emplace_back(to[i].local(), to.size() > 1 || reads_elsewhere(p.e, to[i]));
+      out.push_back(writes.back().out());
+    }
+    dist::run(p.e, *to[p.targets.front()].where(), out);
+  }
+  for (auto& w : writes) w.commit();
+}
+
+}  // namespace serried::inline v0

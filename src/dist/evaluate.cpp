@@ -1,0 +1,208 @@
+#include "local/evaluate.hpp"
+
+#include "dist/evaluate.hpp"
+#include "dist/fetch.hpp"
+#include "dist/reduce.hpp"
+#include "local/check_leaves.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace serried::inline v0 {
+
+namespace dist {
+
+bool same_view(const array& a, const array& b) {
+  return serried::same_view(a.local(), b.local()) && a.origin() == b.origin() &&
+         (a.where() == b.where() || *a.where() == *b.where());
+}
+
+namespace {
+
+// How a program reads one leaf.
+struct access {
+  std::vector<dims> offsets;
+  std::vector<dimension_rule> rules;
+  std::uint32_t wrap = 0;  // dimensions whose indices stay unwrapped: periodic and split
+
+  [[nodiscard]] bool stays() const {
+    return std::all_of(offsets.begin(), offsets.end(), [](const dims& o) { return o.empty(); });
+  }
+};
+
+access access_of(const expr_state<array>& e, std::size_t slot) {
+  access a;
+  for (const leaf_load& ld : e.code.loads)
+    if (ld.leaf == slot) a.offsets.push_back(ld.offset);
+  const leaf<array>& l = e.leaves[slot];
+  for (int d = 0; d < l.data.ndim(); ++d) {
+    const faces f = l.boundary.empty() ? faces{} : l.boundary[static_cast<std::size_t>(d)];
+    a.rules.push_back({f.low.kind, f.high.kind, l.data.where()->is_split(d)});
+    if (a.rules.back().split && f.low.kind == boundary_kind::periodic) a.wrap |= std::uint32_t{1} << d;
+  }
+  return a;
+}
+
+// The part of `out` whose reads of a leaf stay within this rank's shard of it (or are answered by a boundary there).
+box interior(box out, const access& how, const shape& extent, const box& shard) {
+  const int lead = out.ndim() - extent.size();
+  for (int d = 0; d < extent.size(); ++d) {
+    const dimension_rule& rule = how.rules[static_cast<std::size_t>(d)];
+    const std::int64_t lo = shard.lo[d];
+    const std::int64_t hi = shard.hi[d];
+    if (lo == 0 && hi == extent[d]) continue;  // all of the dimension is here
+    std::int64_t& from = out.lo[d + lead];
+    std::int64_t& to = out.hi[d + lead];
+    if (hi <= lo || extent[d] == 1) {
+      if (hi <= lo) to = from;
+      continue;
+    }
+    const auto clamps = [](boundary_kind k) { return k == boundary_kind::edge || k == boundary_kind::value; };
+    for (const dims& o : how.offsets) {
+      const std::int64_t shift = o.empty() ? 0 : o[d];
+      if (!(lo == 0 && clamps(rule.low))) from = std::max(from, lo - shift);
+      if (!(hi == extent[d] && clamps(rule.high))) to = std::min(to, hi - shift);
+    }
+  }
+  return out;
+}
+
+// The window of a leaf that evaluating `part` looks at: in each dimension from the lowest to the highest index that any
+// load reads, even one whose value another dimension's boundary decides. The shard where nothing is read.
+box window_of(const box& part, const access& how, const shape& extent, const box& shard) {
+  box window = shard;
+  for (int d = 0; d < extent.size(); ++d) {
+    bool read = false;
+    for (const dims& o : how.offsets) {
+      const box b = read_box(part, o, extent, how.rules);
+      if (b.hi[d] <= b.lo[d]) continue;
+      window.lo[d] = read ? std::min(window.lo[d], b.lo[d]) : b.lo[d];
+      window.hi[d] = read ? std::max(window.hi[d], b.hi[d]) : b.hi[d];
+      read = true;
+    }
+  }
+  return window;
+}
+
+const serried::mesh& mesh_of(const expr_state<array>& e) {
+  const serried::mesh& grid = e.leaves.front().data.mesh();
+  for (const auto& l : e.leaves)
+    if (!(l.data.mesh() == grid)) throw value_error("the operands live on different meshes");
+  return grid;
+}
+
+// Each dimension is split as in the first leaf that splits it over mesh axes that are still free.
+distribution_ptr result_distribution(const expr_state<array>& e) {
+  const serried::mesh& grid = mesh_of(e);
+  for (const auto& l : e.leaves)
+    if (l.data.shape() == e.shape) return l.data.where();
+
+  std::vector<split> splits;
+  std::vector<std::vector<std::int64_t>> offsets;
+  std::uint32_t used = 0;
+  for (int d = 0; d < e.shape.size(); ++d) {
+    splits.emplace_back(whole);
+    offsets.push_back({0, e.shape[d]});
+    for (std::size_t s = 0; s < e.leaves.size() && offsets.back().size() == 2; ++s) {
+      const distribution& leaf_where = *e.leaves[s].data.where();
+      const int leaf_d = d - (e.shape.size() - leaf_where.ndim());
+      if (leaf_d < 0 || !leaf_where.is_split(leaf_d) || leaf_where.shape()[leaf_d] == 1) continue;
+      const split& how = leaf_where.layout().splits()[static_cast<std::size_t>(leaf_d)];
+      std::uint32_t axes = 0;
+      for (const mesh_axis& a : how.axes()) axes |= std::uint32_t{1} << a.index();
+      if ((axes & used) != 0) continue;
+      used |= axes;
+      // A sliced expression reads its leaf at shifted places: put the result where the middle of them is.
+      std::int64_t low = std::numeric_limits<std::int64_t>::max();
+      std::int64_t high = std::numeric_limits<std::int64_t>::min();
+      for (const leaf_load& ld : e.code.loads)
+        if (ld.leaf == s) {
+          const std::int64_t o = ld.offset.empty() ? 0 : ld.offset[leaf_d];
+          low = std::min(low, o);
+          high = std::max(high, o);
+        }
+      const std::int64_t shift = low > high ? 0 : low + (high - low) / 2;
+      splits.back() = how;
+      offsets.back() = leaf_where.offsets(leaf_d);
+      for (std::int64_t& o : offsets.back()) o = std::clamp<std::int64_t>(o - shift, 0, e.shape[d]);
+      offsets.back().front() = 0;
+      offsets.back().back() = e.shape[d];
+    }
+  }
+  return std::make_shared<const distribution>(distribution::from_offsets(grid.layout(splits), std::move(offsets)));
+}
+
+}  // namespace
+
+void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs) {
+  const int rank = where.mesh().communicator().rank();
+  const box mine = where.shard(rank);
+  fetch remote(where.mesh());
+  std::vector<access> how;
+  box inside = mine;
+  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+    const array& a = e.leaves[s].data;
+    how.push_back(access_of(e, s));
+    const access& h = how.back();
+    const bool unsplit = std::none_of(h.rules.begin(), h.rules.end(), [](const auto& r) { return r.split; });
+    if (unsplit || h.offsets.empty() || (h.stays() && *a.where() == where)) {
+      remote.add_local(a);
+      continue;
+    }
+    remote.add(
+        a, [&](int r) { return needed_boxes(where.shard(r), h.offsets, a.shape(), h.rules); }, h.wrap);
+    inside = interior(inside, h, a.shape(), a.where()->shard(rank));
+  }
+  remote.start();
+
+  const auto& device = outputs.front().data_storage()->device();
+  const auto compute = [&](const box& part) {
+    if (part.empty()) return;
+    std::vector<leaf_binding> leaves;
+    std::vector<serried::array> frames;  // alive until the engine is done with them
+    for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+      const array& a = e.leaves[s].data;
+      const auto w = remote.at(s, window_of(part, how[s], a.shape(), a.where()->shard(rank)));
+      leaves.push_back({address_of(w.values, dims::filled(a.ndim(), 0)), a.dtype(), a.shape(), w.indices,
+                        w.values.strides(), e.leaves[s].boundary});
+      frames.push_back(w.values);
+    }
+    std::vector<output_binding> stored;
+    for (const serried::array& out : outputs) {
+      box at = part;
+      for (int d = 0; d < part.ndim(); ++d) {
+        at.lo[d] -= mine.lo[d];
+        at.hi[d] -= mine.lo[d];
+      }
+      stored.push_back(bind_output(out, at));
+    }
+    device->execute(e.code, leaves, stored, part);
+  };
+  compute(inside);
+  remote.wait();
+  for (const box& border : subtract(mine, inside)) compute(border);
+}
+
+array evaluate_as(const expr_state<array>& e, const distribution_ptr& where) {
+  alike([&] { check_leaves(e); });
+  const int rank = where->mesh().communicator().rank();
+  const auto& device = e.leaves.front().data.local().data_storage()->device();
+  const serried::array out[] = {allocate(device, where->shard(rank).extents(), e.type)};
+  run(e, *where, out);
+  return {where, dims::filled(e.shape.size(), 0), out[0]};
+}
+
+array evaluate(const expr_state<array>& e) {
+  const distribution_ptr where = alike([&] {
+    check_leaves(e);
+    return result_distribution(e);
+  });
+  return e.root ? reduce(e, where) : evaluate_as(e, where);
+}
+
+}  // namespace dist
+
+}  // namespace serried::inline v0

@@ -1,0 +1,48 @@
+// Running expressions over distributed arrays.
+#pragma once
+
+#include <serried/dist/array.hpp>
+
+#include "dist/distribution.hpp"
+#include "local/evaluate.hpp"
+#include "local/expr_state.hpp"
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace serried::inline v0::dist {
+
+// What local/expr_impl.hpp needs to know of an array. (Found by argument-dependent look-up.)
+[[nodiscard]] inline std::uint64_t version_of(const array& a) { return serried::version_of(a.local()); }
+[[nodiscard]] bool same_view(const array& a, const array& b);
+[[nodiscard]] array evaluate(const expr_state<array>& e);
+
+/// The element-wise expression's values, distributed in a given way.
+[[nodiscard]] array evaluate_as(const expr_state<array>& e, const distribution_ptr& where);
+
+/// Runs an element-wise expression; outputs[i] is this rank's shard of output i, of a global array distributed as
+/// `where`. Elements of other ranks are fetched while the interior is computed.
+void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs);
+
+/// Calls f; an error of this library that comes out of it, and that all ranks see alike, is marked collective.
+template <class F>
+decltype(auto) alike(F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (shape_error& e) {
+    e.set_collective(true);
+    throw;
+  } catch (dtype_error& e) {
+    e.set_collective(true);
+    throw;
+  } catch (index_error& e) {
+    e.set_collective(true);
+    throw;
+  } catch (value_error& e) {
+    e.set_collective(true);
+    throw;
+  }
+}
+
+}  // namespace serried::inline v0::dist

@@ -1,0 +1,57 @@
+// Brings elements of distributed arrays from the ranks that hold them: one message to each peer for any number of
+// arrays, under way while the caller computes.
+#pragma once
+
+#include <serried/communicator.hpp>
+#include <serried/dist/array.hpp>
+
+#include "dist/planner.hpp"
+#include "local/box.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace serried::inline v0::dist {
+
+class fetch {
+ public:
+  explicit fetch(const serried::mesh& grid) : mesh_(grid), rank_(grid.communicator().rank()) {}
+  fetch(const fetch&) = delete;
+  fetch& operator=(const fetch&) = delete;
+
+  /// Every rank r needs the boxes `needs(r)` of `a`, beyond what it holds. Along the dimensions in `wrap` indices are
+  /// modulo the extent. Returns the source's number.
+  std::size_t add(const array& a, const needs_function& needs, std::uint32_t wrap);
+  /// As above for an array of which every rank holds all it needs.
+  std::size_t add_local(const array& a);
+
+  /// Packs and sends; the sources may be overwritten afterwards.
+  void start();
+  /// Returns when everything has arrived.
+  void wait();
+
+  /// An array and the box of the source's (unwrapped) indices that it holds; at least `wanted` where that was needed.
+  /// The shard itself where it suffices. Call after wait() unless the shard holds `wanted`.
+  struct window {
+    serried::array values;
+    box indices;
+  };
+  [[nodiscard]] window at(std::size_t source, const box& wanted) const;
+
+ private:
+  struct source {
+    array data;
+    box shard;
+    schedule moves;
+    std::vector<serried::array> arrived;  // one for each of moves.receives
+  };
+
+  serried::mesh mesh_;
+  int rank_;
+  std::vector<source> sources_;
+  comm::work under_way_;
+  bool started_ = false;
+};
+
+}  // namespace serried::inline v0::dist

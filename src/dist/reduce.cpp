@@ -1,0 +1,114 @@
+#include "dist/reduce.hpp"
+
+#include "dist/evaluate.hpp"
+#include "dist/mesh.hpp"
+#include "local/evaluate.hpp"
+#include "local/expr_impl.hpp"
+#include "local/storage.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace serried::inline v0::dist {
+
+namespace {
+
+// True when every rank holds all that its part of the program reads.
+bool is_local(const expr_state<array>& e, const distribution& where) {
+  return std::all_of(e.leaves.begin(), e.leaves.end(), [&](const auto& l) { return *l.data.where() == where; }) &&
+         std::all_of(e.code.loads.begin(), e.code.loads.end(), [](const auto& ld) { return ld.offset.empty(); });
+}
+
+comm::reduce_op operation_of(reduce_kind k) {
+  switch (k) {
+    case reduce_kind::sum: return comm::reduce_op::sum;
+    case reduce_kind::prod: return comm::reduce_op::prod;
+    case reduce_kind::min: return comm::reduce_op::min;
+    case reduce_kind::max: break;
+  }
+  return comm::reduce_op::max;
+}
+
+// Merges the states of the ranks of `group`; every one of them gets the result.
+void merge(const communicator& group, engine& device, const reduction& r, const serried::array& states,
+           std::int64_t results) {
+  const state_layout layout = layout_of(r);
+  std::byte* const raw = states.data_storage()->data();
+  const auto n = static_cast<std::size_t>(results);
+  device.synchronize();
+  if (!layout.binned) {
+    group.all_reduce(raw, raw, n * static_cast<std::size_t>(layout.words), layout.type, operation_of(r.kind)).wait();
+    return;
+  }
+  // Binned sums: agree on the tops, drop what falls out of the bins below them, then the digits add up exactly.
+  const std::size_t components = is_complex(r.type) ? 2 : 1;
+  const std::size_t words = static_cast<std::size_t>(layout.words) / components;
+  const std::size_t word_bytes = n * sizeof(std::int64_t);
+  const serried::array tops = allocate(states.data_storage()->device(), {components, results}, dtype::int64);
+  std::byte* const top = tops.data_storage()->data();
+  for (std::size_t c = 0; c < components; ++c)
+    group.all_reduce(raw + c * words * word_bytes, top + c * word_bytes, n, dtype::int64, comm::reduce_op::max).wait();
+  device.align(r, raw, top, results);
+  device.synchronize();
+  for (std::size_t c = 0; c < components; ++c) {
+    std::byte* const digits = raw + (c * words + 1) * word_bytes;
+    group.all_reduce(digits, digits, n * (words - 1), dtype::int64, comm::reduce_op::sum).wait();
+  }
+}
+
+}  // namespace
+
+array reduce(const expr_state<array>& e, const distribution_ptr& where) {
+  if (!is_local(e, *where)) {
+    expr_state<array> plain = e;
+    plain.root.reset();
+    expr_state<array> again = *basic_expr<array>(evaluate_as(plain, where)).state();
+    again.root = e.root;
+    return reduce(again, where);
+  }
+
+  const serried::mesh& grid = where->mesh();
+  const int rank = grid.communicator().rank();
+  const box mine = where->shard(rank);
+  const auto& device = e.leaves.front().data.local().data_storage()->device();
+
+  std::uint32_t merged_axes = 0;
+  std::vector<split> splits;
+  std::vector<std::vector<std::int64_t>> offsets;
+  for (int d = 0; d < where->ndim(); ++d) {
+    const auto& all = where->layout().splits();
+    const split how = static_cast<std::size_t>(d) < all.size() ? all[static_cast<std::size_t>(d)] : split(whole);
+    if (!e.root->reduces(d)) {
+      splits.push_back(how);
+      offsets.push_back(where->offsets(d));
+      continue;
+    }
+    for (const mesh_axis& a : how.axes())
+      if (a.size() > 1) merged_axes |= std::uint32_t{1} << a.index();
+    if (e.root->keepdims) {
+      splits.emplace_back(whole);
+      offsets.push_back({0, 1});
+    }
+  }
+  const auto result_where = std::make_shared<const distribution>(distribution::from_offsets(grid.layout(splits), std::move(offsets)));
+  const serried::array out = allocate(device, result_where->shard(rank).extents(), e.type);
+  const std::int64_t results = out.size();
+
+  const state_layout layout = layout_of(e.root->what);
+  const serried::array states = allocate(device, {results, layout.words}, layout.type);
+  std::vector<leaf_binding> leaves;
+  for (const auto& l : e.leaves) {
+    leaf_binding b = bind_leaf(l.data.local(), l.boundary);
+    b.extent = l.data.shape();
+    b.window = mine;
+    leaves.push_back(std::move(b));
+  }
+  device->reduce(e.code, leaves, mine, e.root->what, states.data_storage()->data());
+  if (merged_axes != 0) merge(communicator_along(grid, merged_axes), *device, e.root->what, states, results);
+  device->finish(e.root->what, states.data_storage()->data(), results, out.data_storage()->data());
+  return {result_where, dims::filled(out.ndim(), 0), out};
+}
+
+}  // namespace serried::inline v0::dist

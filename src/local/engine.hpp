@@ -1,0 +1,64 @@
+// The one interface between arrays and the machine that computes. An engine is a folder (host, cuda) that passes
+// tests/local/engine_conformance.
+#pragma once
+
+#include "local/program.hpp"
+
+#include <serried/memory.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace serried::inline v0 {
+
+/// How the state of a reduction is stored while it is under way: `words` numbers of dtype `type` for each of n
+/// results, word w of result i at [w·n + i].
+///
+/// - Sums of floating and complex numbers are binned (ops/bins.hpp): int64 words, 1 + bins::payload_words for each real
+///   component (complex: the real part's words, then the imaginary part's). Word 0 of a component is the top; tops
+///   merge by max, then — once `align`ed to the merged top — the other words merge by sum.
+/// - Minima and maxima of floating numbers are one int64 whose order is the numbers' order, NaN beyond all; they
+///   merge by min or max.
+/// - Everything else is one number of the accumulator's dtype and merges by the reduction's own operation.
+struct state_layout {
+  dtype type;
+  int words;
+  bool binned;
+};
+[[nodiscard]] state_layout layout_of(const reduction& r);
+
+class engine {
+ public:
+  virtual ~engine() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  ///< "host", "cuda"
+  [[nodiscard]] virtual std::shared_ptr<memory::resource> memory() const = 0;
+
+  /// For every index of `where` (global output indices), runs the program and stores its outputs.
+  virtual void execute(const program& p, std::span<const leaf_binding> leaves,
+                       std::span<const output_binding> outputs, const box& where) = 0;
+
+  /// Reduces the program's single output over r.axes of `where` into states for the kept indices in C order (for an empty
+  /// box: identities). Overwrites `states`.
+  virtual void reduce(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
+                      std::byte* states) = 0;
+  /// Binned states only: raises each top to at least `tops` (one int64 for each component of each result, in the
+  /// states' own order of tops: component 0 of all results, then component 1), dropping the bins that fall out.
+  virtual void align(const reduction& r, std::byte* states, const std::byte* tops, std::int64_t count) = 0;
+  /// Turns `count` states into numbers of r.type, contiguous at `out`.
+  virtual void finish(const reduction& r, const std::byte* states, std::int64_t count, std::byte* out) = 0;
+
+  virtual void copy_to_host(void* host, const std::byte* from, std::size_t bytes) = 0;
+  virtual void copy_from_host(std::byte* to, const void* host, std::size_t bytes) = 0;
+  /// Returns when all work issued by this thread is done; throws what went wrong in it.
+  virtual void synchronize() = 0;
+};
+
+/// `threads` ≥ 1 compute threads, the caller's included.
+[[nodiscard]] std::shared_ptr<engine> make_host_engine(int threads);
+/// Null when this build or this machine has no GPU to use.
+[[nodiscard]] std::shared_ptr<engine> make_cuda_engine();
+
+}  // namespace serried::inline v0

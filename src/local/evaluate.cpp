@@ -1,0 +1,250 @@
+#include "local/evaluate.hpp"
+
+#include <serried/context.hpp>
+#include <serried/error.hpp>
+
+#include "local/assignment.hpp"
+#include "local/check_leaves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace serried::inline v0 {
+
+bool same_view(const array& a, const array& b) {
+  return a.data_storage() == b.data_storage() && a.offset() == b.offset() && a.dtype() == b.dtype() &&
+         a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+array allocate(const std::shared_ptr<engine>& device, const shape& s, dtype type) {
+  const std::int64_t count = element_count(s);
+  const auto item = static_cast<std::int64_t>(item_size(type));
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, item, &bytes))
+    throw shape_error(fmt::format("an array of shape {} and dtype {} is too large to address", to_string(s), name(type)));
+  return {std::make_shared<storage>(device, static_cast<std::size_t>(bytes)), 0, s,
+          contiguous_strides(s, static_cast<std::size_t>(item)), type};
+}
+
+std::byte* address_of(const array& a, const dims& index) {
+  std::byte* p = a.data_storage()->data() + a.offset();
+  for (int d = 0; d < a.ndim(); ++d) p += index[d] * a.strides()[d];
+  return p;
+}
+
+leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
+  return {address_of(a, dims::filled(a.ndim(), 0)), a.dtype(),   a.shape(),
+          box::whole(a.shape()),                    a.strides(), std::move(boundary)};
+}
+
+output_binding bind_output(const array& a, const box& where) {
+  return {address_of(a, where.lo), a.dtype(), a.strides()};
+}
+
+namespace {
+
+program copy_program(dtype type) {
+  program p;
+  p.leaves = {type};
+  p.loads = {{0, {}}};
+  p.code = {{opcode::load, type, type, {0}}};
+  p.outputs = {0};
+  return p;
+}
+
+// The engine of the leaves, which must agree; the current one when there are none.
+std::shared_ptr<engine> device_of(const expr_state<array>& e) {
+  if (e.leaves.empty()) return context::current().device_engine();
+  const auto& device = e.leaves.front().data.data_storage()->device();
+  for (const auto& l : e.leaves)
+    if (l.data.data_storage()->device() != device)
+      throw device_error(fmt::format("operands live on different devices ({} and {}); copy one over first",
+                                     device->name(), l.data.data_storage()->device()->name()));
+  return device;
+}
+
+std::vector<leaf_binding> bind_leaves(const expr_state<array>& e) {
+  std::vector<leaf_binding> leaves;
+  leaves.reserve(e.leaves.size());
+  for (const auto& l : e.leaves) leaves.push_back(bind_leaf(l.data, l.boundary));
+  return leaves;
+}
+
+std::pair<const std::byte*, const std::byte*> byte_range(const array& a) {
+  const std::byte* low = address_of(a, dims::filled(a.ndim(), 0));
+  const std::byte* high = low + item_size(a.dtype());
+  for (int d = 0; d < a.ndim(); ++d) (a.strides()[d] < 0 ? low : high) += (a.shape()[d] - 1) * a.strides()[d];
+  return {low, high};
+}
+
+// True when a run over `e` that stores into `target` element by element could still need what it has overwritten.
+bool reads_elsewhere(const expr_state<array>& e, const array& target) {
+  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+    const array& a = e.leaves[s].data;
+    if (!may_overlap(a, target)) continue;
+    if (!same_view(a, target)) return true;
+    for (const leaf_load& ld : e.code.loads)
+      if (ld.leaf == s && !ld.offset.empty()) return true;
+  }
+  return false;
+}
+
+// The whole array that a view is a box of (unit steps, C order), if its strides say so.
+struct enclosing {
+  shape whole;
+  box part;
+};
+std::optional<enclosing> find_enclosing(const array& view) {
+  const auto item = static_cast<std::int64_t>(item_size(view.dtype()));
+  const std::int64_t total = static_cast<std::int64_t>(view.data_storage()->bytes());
+  enclosing e;
+  std::int64_t outer = total;
+  std::int64_t rest = view.offset();
+  for (int d = 0; d < view.ndim(); ++d) {
+    const std::int64_t s = view.strides()[d];
+    if (s < item || outer % s != 0) return std::nullopt;
+    const std::int64_t extent = outer / s;
+    const std::int64_t lo = rest / s;
+    rest %= s;
+    if (lo + view.shape()[d] > extent) return std::nullopt;
+    e.whole.push_back(extent);
+    e.part.lo.push_back(lo);
+    e.part.hi.push_back(lo + view.shape()[d]);
+    outer = s;
+  }
+  if (outer != item || rest != 0) return std::nullopt;
+  return e;
+}
+
+}  // namespace
+
+array box_view(const array& a, const box& part) {
+  std::int64_t offset = a.offset();
+  for (int d = 0; d < a.ndim(); ++d) offset += part.lo[d] * a.strides()[d];
+  return {a.data_storage(), offset, part.extents(), a.strides(), a.dtype()};
+}
+
+void copy_values(const array& from, const array& to) {
+  const box all = box::whole(to.shape());
+  const leaf_binding leaves[] = {bind_leaf(from, {})};
+  const output_binding stored[] = {bind_output(to, all)};
+  to.data_storage()->device()->execute(copy_program(to.dtype()), leaves, stored, all);
+}
+
+bool may_overlap(const array& a, const array& b) {
+  if (a.data_storage() != b.data_storage() || a.size() == 0 || b.size() == 0) return false;
+  const auto [a_low, a_high] = byte_range(a);
+  const auto [b_low, b_high] = byte_range(b);
+  return a_low < b_high && b_low < a_high;
+}
+
+array evaluate(const expr_state<array>& e) {
+  check_leaves(e);
+  const auto device = device_of(e);
+  const auto leaves = bind_leaves(e);
+  const box all = box::whole(e.shape);
+  if (!e.root) {
+    array out = allocate(device, e.shape, e.type);
+    const output_binding stored[] = {bind_output(out, all)};
+    device->execute(e.code, leaves, stored, all);
+    return out;
+  }
+  array out = allocate(device, e.root->shape, e.type);
+  const state_layout layout = layout_of(e.root->what);
+  const array states = allocate(device, {out.size(), layout.words}, layout.type);
+  std::byte* const raw = states.data_storage()->data();
+  device->reduce(e.code, leaves, all, e.root->what, raw);
+  device->finish(e.root->what, raw, out.size(), out.data_storage()->data());
+  return out;
+}
+
+void check_writable(const array& target) {
+  for (int d = 0; d < target.ndim(); ++d)
+    if (target.strides()[d] == 0 && target.shape()[d] > 1)
+      throw value_error(fmt::format("assignment: the target of shape {} is a broadcast view whose elements share memory",
+                                    to_string(target.shape())));
+}
+
+write_target::write_target(const array& target, bool reads_overlap, bool may_swap)
+    : target_(target), out_(target), way_(way::in_place) {
+  if (!reads_overlap) return;
+  storage& data = *target.data_storage();
+  const auto around = may_swap && !data.pinned_down() ? find_enclosing(target) : std::nullopt;
+  // A fresh buffer takes the old one's place, unless more would have to be copied into it than back from it.
+  if (around && 2 * target.size() >= element_count(around->whole)) {
+    way_ = way::swap;
+    const auto fresh = std::make_shared<storage>(data.device(), data.bytes());
+    out_ = array(fresh, target.offset(), target.shape(), target.strides(), target.dtype());
+    const auto item = item_size(target.dtype());
+    const array old_whole(target.data_storage(), 0, around->whole, contiguous_strides(around->whole, item), target.dtype());
+    const array new_whole(fresh, 0, old_whole.shape(), old_whole.strides(), old_whole.dtype());
+    for (const box& rest : subtract(box::whole(around->whole), around->part))
+      copy_values(box_view(old_whole, rest), box_view(new_whole, rest));
+    return;
+  }
+  way_ = way::copy_back;
+  out_ = allocate(data.device(), target.shape(), target.dtype());
+}
+
+void write_target::commit() {
+  storage& data = *target_.data_storage();
+  if (way_ == way::swap) {
+    data.install(*out_.data_storage());
+    return;
+  }
+  if (way_ == way::copy_back) copy_values(out_, target_);
+  data.written();
+}
+
+void assign(const array& target, const expr& values) {
+  check_writable(target);
+  builder<array> b(target.shape());
+  const auto r = append_for(b, values, target.shape(), target.dtype());
+  const auto e = b.finish(std::vector{r});
+  check_leaves(e);
+  write_target write(target, reads_elsewhere(e, target));
+  const box all = box::whole(target.shape());
+  const output_binding stored[] = {bind_output(write.out(), all)};
+  device_of(e)->execute(e.code, bind_leaves(e), stored, all);
+  write.commit();
+}
+
+void assign(std::initializer_list<array> targets, std::initializer_list<expr> values) {
+  if (targets.size() != values.size())
+    throw value_error(fmt::format("assign: {} targets and {} values", targets.size(), values.size()));
+  const std::vector<array> to(targets);
+  const std::vector<expr> from(values);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    check_writable(to[i]);
+    for (std::size_t j = 0; j < i; ++j)
+      if (may_overlap(to[i], to[j])) throw value_error(fmt::format("assign: targets {} and {} overlap", j, i));
+  }
+
+  // Targets of one shape are one pass; the passes' results appear together at the end.
+  std::vector<bool> done(to.size(), false);
+  std::vector<write_target> writes;
+  for (std::size_t first = 0; first < to.size(); ++first) {
+    if (done[first]) continue;
+    builder<array> b(to[first].shape());
+    std::vector<std::uint16_t> registers;
+    std::vector<output_binding> stored;
+    const box all = box::whole(to[first].shape());
+    for (std::size_t i = first; i < to.size(); ++i) {
+      if (done[i] || to[i].shape() != to[first].shape()) continue;
+      done[i] = true;
+      registers.push_back(append_for(b, from[i], to[i].shape(), to[i].dtype()));
+      const auto shares = [&](const array& t) { return t.data_storage() == to[i].data_storage(); };
+      writes.emplace_back(to[i], true, std::count_if(to.begin(), to.end(), shares) == 1);
+      stored.push_back(bind_output(writes.back().out(), all));
+    }
+    const auto e = b.finish(std::move(registers));
+    check_leaves(e);
+    device_of(e)->execute(e.code, bind_leaves(e), stored, all);
+  }
+  for (auto& w : writes) w.commit();
+}
+
+}  // namespace serried::inline v0

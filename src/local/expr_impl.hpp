@@ -1,0 +1,274 @@
+// Members of basic_expr and the functions that make expressions, for any array type that has
+//   shape(), dtype(), select(items), version_of(a), same_view(a, b), evaluate(expr_state).
+// Instantiated once for local arrays (local/expr.cpp) and once for distributed ones (dist/expr.cpp).
+#pragma once
+
+#include <serried/boundary.hpp>
+#include <serried/elementwise.hpp>
+#include <serried/error.hpp>
+#include <serried/expr.hpp>
+#include <serried/reduce.hpp>
+
+#include "local/builder.hpp"
+#include "local/expr_state.hpp"
+#include "local/ops/rules.hpp"
+#include "local/scalar_value.hpp"
+#include "local/select.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace serried::inline v0 {
+
+namespace detail {
+
+template <class Array>
+basic_expr<Array> leaf_expr(const Array& a, std::vector<faces> boundary) {
+  auto state = std::make_shared<expr_state<Array>>();
+  state->shape = a.shape();
+  state->type = a.dtype();
+  state->code.leaves = {a.dtype()};
+  state->code.loads = {{0, {}}};
+  state->code.code = {{opcode::load, a.dtype(), a.dtype(), {0}}};
+  state->code.outputs = {0};
+  state->leaves = {{a, version_of(a), std::move(boundary)}};
+  return basic_expr<Array>(std::move(state));
+}
+
+// An operand ready to be appended: element-wise only.
+template <class Array>
+std::shared_ptr<const expr_state<Array>> elementwise(const basic_expr<Array>& e) {
+  return e.state()->root ? basic_expr<Array>(e.eval()).state() : e.state();
+}
+
+/// True for an expression that is nothing but a leaf at offset 0.
+template <class Array>
+bool is_leaf(const expr_state<Array>& e) {
+  return !e.root && e.code.code.size() == 1 && e.code.code[0].op == opcode::load && e.code.loads[0].offset.empty();
+}
+
+/// The leaf itself, sharing its data, where the expression is nothing else; otherwise its values.
+template <class Array>
+Array as_array(const basic_expr<Array>& e) {
+  return is_leaf(*e.state()) ? e.state()->leaves[0].data : e.eval();
+}
+
+inline faces resolve_boundary(const boundary_pair& p, dtype type) {
+  const auto one = [&](const boundary& b) {
+    face f;
+    switch (b.type()) {
+      case boundary::kind::periodic: f.kind = boundary_kind::periodic; break;
+      case boundary::kind::edge: f.kind = boundary_kind::edge; break;
+      case boundary::kind::value:
+        f.kind = boundary_kind::value;
+        f.value = make_scalar(b.constant(), type, "with_boundary");
+        break;
+    }
+    return f;
+  };
+  const faces f{one(p.low), one(p.high)};
+  if ((f.low.kind == boundary_kind::periodic) != (f.high.kind == boundary_kind::periodic))
+    throw value_error("with_boundary: a dimension is periodic on both faces or on neither");
+  return f;
+}
+
+template <class Array>
+basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
+  using state_ptr = std::shared_ptr<const expr_state<Array>>;
+  std::vector<state_ptr> parts;
+  for (const auto& a : operands) parts.push_back(a.expression() ? elementwise(*a.expression()) : nullptr);
+
+  // Too large to go on: the larger operands become arrays.
+  const auto total = [&](auto count) {
+    std::size_t n = 0;
+    for (const auto& p : parts)
+      if (p) n += count(*p);
+    return n;
+  };
+  const auto leaf_count = [](const auto& p) { return p.leaves.size(); };
+  const auto code_count = [](const auto& p) { return p.code.code.size(); };
+  while (total(leaf_count) > max_leaves || total(code_count) > max_instructions) {
+    const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+      return (a ? a->code.code.size() : 0) < (b ? b->code.code.size() : 0);
+    });
+    *largest = basic_expr<Array>(evaluate(**largest)).state();
+  }
+
+  shape common;
+  for (const auto& p : parts)
+    if (p) common = broadcast_shapes(common, p->shape, name(op));
+
+  // C++ scalars are weak: they take the dtype of the arrays beside them where their kind allows.
+  const std::size_t first = op == opcode::where ? 1 : 0;  // the condition has no part in the promotion
+  std::optional<dtype> strong;
+  for (std::size_t i = first; i < parts.size(); ++i)
+    if (parts[i]) strong = strong ? promote(*strong, parts[i]->type) : parts[i]->type;
+  std::vector<dtype> types;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i]) types.push_back(parts[i]->type);
+    else types.push_back(i >= first && strong ? operands[i].number()->beside(*strong) : operands[i].number()->alone());
+  }
+  const ops::signature rule = ops::resolve(op, types);
+
+  builder<Array> b(common);
+  instruction result{op, rule.operand, rule.result, {}};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const dtype wanted = i < first ? dtype::bool_ : rule.operand;
+    result.args[i] = parts[i] ? b.cast(b.append(*parts[i]), wanted)
+                              : b.append(make_scalar(*operands[i].number(), wanted, name(op)));
+  }
+  return b.finish(b.emit(result));
+}
+
+template <class Array>
+bounded<Array> make_bounded(const basic_expr<Array>& e, std::vector<boundary_pair> pairs) {
+  const Array a = as_array(e);
+  if (static_cast<int>(pairs.size()) != a.ndim())
+    throw value_error(fmt::format("with_boundary: {} boundaries for an array of {} dimensions, shape {}", pairs.size(),
+                                  a.ndim(), to_string(a.shape())));
+  for (const auto& p : pairs) (void)resolve_boundary(p, a.dtype());
+  return bounded<Array>(a, std::move(pairs));
+}
+
+template <class Array>
+basic_expr<Array> make_at(const basic_expr<Array>& e, const dims& offset) {
+  if (offset.size() != e.ndim())
+    throw shape_error(fmt::format("at: offset {} for an array of shape {}: one entry per dimension is needed",
+                                  to_string(offset), to_string(e.shape())));
+  const basic_expr<Array> base = is_leaf(*e.state()) ? e : basic_expr<Array>(e.eval());
+  auto state = std::make_shared<expr_state<Array>>(*base.state());
+  for (const std::int64_t o : offset)
+    if (o != 0) state->code.loads[0].offset = offset;
+  return basic_expr<Array>(std::move(state));
+}
+
+template <class Array>
+basic_expr<Array> make_index(const basic_expr<Array>& like, int axis) {
+  const int d = axis < 0 ? axis + like.ndim() : axis;
+  if (d < 0 || d >= like.ndim())
+    throw index_error(fmt::format("index: axis {} is out of range for {} dimensions", axis, like.ndim()));
+  // The leaves stay: they say where a distributed result lives.
+  auto state = std::make_shared<expr_state<Array>>(*elementwise(like));
+  state->type = dtype::int64;
+  state->code.loads.clear();
+  state->code.scalars.clear();
+  state->code.code = {{opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(d)}}};
+  state->code.outputs = {0};
+  return basic_expr<Array>(std::move(state));
+}
+
+template <class Array>
+basic_expr<Array> make_on_border(const basic_expr<Array>& like, std::int64_t width) {
+  if (like.ndim() == 0) throw shape_error("on_border: a 0-dimensional array has no border");
+  std::optional<basic_expr<Array>> result;
+  for (int d = 0; d < like.ndim(); ++d) {
+    const auto i = make_index(like, d);
+    const auto here = (i < width) | (i >= like.shape()[d] - width);
+    result = result ? *result | here : here;
+  }
+  return *result;
+}
+
+template <class Array>
+basic_expr<Array> make_reduction(reduce_root kind, const basic_expr<Array>& e, const reduce_options& options) {
+  const auto what = static_cast<reduce_kind>(kind);
+  constexpr const char* names[] = {"sum", "prod", "min", "max"};
+  const char* const operation = names[static_cast<int>(kind)];
+  const auto part = elementwise(e);
+  const bool accumulates = what == reduce_kind::sum || what == reduce_kind::prod;
+
+  dtype type = options.dtype.value_or(part->type);
+  if (accumulates && !options.dtype) {
+    if (is_bool(type) || is_signed_integer(type)) type = dtype::int64;
+    else if (is_unsigned_integer(type)) type = dtype::uint64;
+  }
+  if (!accumulates && is_complex(type))
+    throw dtype_error(fmt::format("{}: not defined for {}", operation, name(type)));
+
+  builder<Array> b(part->shape);
+  auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(*part), type)}));
+  reduction_root root{{what, options.axis.mask(part->shape.size()), type}, options.keepdims, {}};
+  bool empty_axis = false;
+  std::int64_t results = 1;
+  for (int d = 0; d < part->shape.size(); ++d) {
+    const std::int64_t n = part->shape[d];
+    if (!root.reduces(d)) {
+      root.shape.push_back(n);
+      results *= n;
+      continue;
+    }
+    empty_axis |= n == 0;
+    if (options.keepdims) root.shape.push_back(1);
+  }
+  if (!accumulates && empty_axis && results != 0)
+    throw value_error(fmt::format("{}: a reduced axis of shape {} is empty, and {} has no identity", operation,
+                                  to_string(part->shape), operation));
+  state->root = root;
+  return basic_expr<Array>(std::move(state));
+}
+
+}  // namespace detail
+
+template <class Array>
+basic_expr<Array>::basic_expr(const Array& a) : basic_expr(detail::leaf_expr(a, {})) {}
+
+template <class Array>
+basic_expr<Array>::basic_expr(const bounded<Array>& a)
+    : basic_expr(detail::leaf_expr(a.base(), [&] {
+        std::vector<faces> boundary;
+        for (const auto& p : a.pairs()) boundary.push_back(detail::resolve_boundary(p, a.base().dtype()));
+        return boundary;
+      }())) {}
+
+template <class Array>
+const serried::shape& basic_expr<Array>::shape() const {
+  return state_->root ? state_->root->shape : state_->shape;
+}
+
+template <class Array>
+serried::dtype basic_expr<Array>::dtype() const {
+  return state_->type;
+}
+
+template <class Array>
+Array basic_expr<Array>::eval() const {
+  return evaluate(*state_);
+}
+
+template <class Array>
+basic_expr<Array> basic_expr<Array>::astype(serried::dtype type) const {
+  const auto part = detail::elementwise(*this);
+  builder<Array> b(part->shape);
+  return b.finish(b.cast(b.append(*part), type));
+}
+
+template <class Array>
+basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items) const {
+  const auto part = detail::elementwise(*this);
+  const selection s = resolve_selection(items, part->shape, "index");
+  const auto is_index = [](const instruction& i) { return i.op == opcode::index; };
+  if (detail::is_leaf(*part)) return basic_expr(part->leaves[0].data.select(items));
+  // (Global indices keep counting from the whole expression's corner, so index nodes are evaluated first.)
+  if (!s.is_box || std::any_of(part->code.code.begin(), part->code.code.end(), is_index))
+    return basic_expr(evaluate(*part).select(items));
+
+  // A box of the expression: the same program, its loads shifted by the box's corner.
+  auto state = std::make_shared<expr_state<Array>>(*part);
+  state->shape = s.result;
+  for (leaf_load& ld : state->code.loads) {
+    const serried::shape& extent = part->leaves[ld.leaf].data.shape();
+    if (ld.offset.empty()) ld.offset = dims::filled(extent.size(), 0);
+    for (int d = 0; d < extent.size(); ++d) {
+      const int out = d + part->shape.size() - extent.size();
+      if (extent[d] != 1 || part->shape[out] == 1) ld.offset[d] += s.start[out];
+    }
+  }
+  return basic_expr(std::move(state));
+}
+
+}  // namespace serried::inline v0

@@ -1,0 +1,43 @@
+// What an expression holds. The same for local and distributed arrays: only the leaves differ.
+#pragma once
+
+#include <serried/expr.hpp>
+
+#include "local/program.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace serried::inline v0 {
+
+template <class Array>
+struct leaf {
+  Array data;
+  std::uint64_t version;        ///< the data's when the expression was made
+  std::vector<faces> boundary;  ///< empty: none
+};
+
+/// The reduction at an expression's root.
+struct reduction_root {
+  reduction what;
+  bool keepdims;
+  serried::shape shape;  ///< of the result
+
+  [[nodiscard]] bool reduces(int d) const { return (what.axes >> d & 1U) != 0; }
+};
+
+template <class Array>
+struct expr_state {
+  program code;  ///< one output: the root
+  std::vector<leaf<Array>> leaves;
+  serried::shape shape;  ///< of the element-wise part
+  dtype type = dtype::float64;
+  std::optional<reduction_root> root;
+};
+
+/// Beyond these the operands of an operation are evaluated first.
+inline constexpr std::size_t max_leaves = 32;
+inline constexpr std::size_t max_instructions = 256;
+
+}  // namespace serried::inline v0

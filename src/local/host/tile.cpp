@@ -1,0 +1,246 @@
+#include "local/host/tile.hpp"
+
+#include <serried/error.hpp>
+
+#include "local/host/boundary.hpp"
+#include "local/host/copy.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+namespace serried::inline v0::host {
+namespace {
+
+constexpr std::int64_t cache_line = 64;
+/// Between blocks, whose lengths are powers of two: else all of them would compete for the same lines of the cache.
+constexpr std::int64_t stagger = 5 * cache_line;
+
+std::int64_t grains_of(std::int64_t n) { return (n + grain - 1) / grain; }
+
+/// The rest of the last grain: zeros, which are numbers of every dtype.
+void pad(std::byte* block, std::int64_t n, std::int64_t item) {
+  std::memset(block + n * item, 0, static_cast<std::size_t>((grains_of(n) * grain - n) * item));
+}
+
+template <class T>
+void check_exponents(const std::byte* b, std::int64_t n) {
+  const T* const exponents = reinterpret_cast<const T*>(b);
+  if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; }))
+    throw value_error("power: integers to negative integer powers are not allowed; convert to a floating dtype");
+}
+void check_exponents(dtype type, const std::byte* b, std::int64_t n) {
+  switch (item_size(type)) {
+    case 1: return check_exponents<std::int8_t>(b, n);
+    case 2: return check_exponents<std::int16_t>(b, n);
+    case 4: return check_exponents<std::int32_t>(b, n);
+    default: return check_exponents<std::int64_t>(b, n);
+  }
+}
+
+/// Two outputs, or an output and a leaf, may be the same memory as long as every element is read before any is
+/// written; that takes blocks of their own as soon as there is more than one output.
+bool sole_writer(const plan& p) { return p.outputs.size() == 1; }
+
+}  // namespace
+
+void scratch_memory::free_memory::operator()(std::byte* p) const noexcept {
+  ::operator delete[](p, std::align_val_t{cache_line});
+}
+
+std::byte* scratch_memory::reserve(std::int64_t bytes) {
+  if (bytes > bytes_) {
+    data_.reset();
+    bytes_ = 0;
+    data_.reset(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{cache_line})));
+    bytes_ = bytes;
+  }
+  return data_.get();
+}
+
+tile_computer::tile_computer(const program& p, const plan& code, const iteration& it, scratch_memory& memory,
+                             std::int64_t capacity)
+    : program_(p),
+      plan_(code),
+      it_(it),
+      capacity_(capacity),
+      scratch_(memory.reserve(code.scratch * capacity + code.blocks * stagger)),
+      values_(code.slots.size()) {
+  for (std::size_t i = 0; i < code.slots.size(); ++i) {
+    const auto s = static_cast<std::uint16_t>(i);
+    const slot& v = code.slots[i];
+    const auto item = static_cast<std::int64_t>(item_size(v.type));
+    values_[i] = block(s);
+    switch (v.from) {
+      case slot::kind::scratch: break;
+      case slot::kind::constant: fill(block(s), p.scalars[v.which].bytes.data(), capacity, item); break;
+      case slot::kind::index: indices_.push_back(s); break;
+      case slot::kind::load: {
+        const load_path& path = it.loads[v.which];
+        if (path.uniform()) fill(block(s), path.data + path.offset, capacity, item);
+        else loads_.push_back(s);
+      }
+    }
+  }
+  for (std::size_t k = 0; k < it.outputs.size(); ++k)
+    writes_through_.push_back(sole_writer(code) && code.slots[code.outputs[k]].from == slot::kind::scratch &&
+                              it.outputs[k].aligned && it.outputs[k].stride.back() == it.outputs[k].item);
+  if (code.steps.empty() && code.slots[code.outputs[0]].from == slot::kind::load) {
+    const load_path& path = it.loads[code.slots[code.outputs[0]].which];
+    passes_through_ = path.guards.empty() && path.aligned && path.stride.back() == path.item &&
+                      path.stride[path.stride.size() - 2] % path.item == 0;
+  }
+}
+
+std::byte* tile_computer::block(std::uint16_t s) const {
+  const slot& v = plan_.slots[s];
+  return scratch_ + v.place * capacity_ + v.block * stagger;
+}
+
+std::int64_t tile_computer::offset_of(const load_path& path, const tile& t) const {
+  std::int64_t offset = path.offset;
+  for (std::size_t d = 0; d < t.at.size(); ++d) offset += t.at[d] * path.stride[d];
+  return offset;
+}
+
+void tile_computer::load(std::uint16_t s, const tile& t) {
+  const load_path& path = it_.loads[plan_.slots[s].which];
+  std::byte* const to = block(s);
+  values_[s] = to;
+  const std::int64_t row_stride = path.stride[path.stride.size() - 2];
+  const std::int64_t column_stride = path.stride.back();
+  const bool in_place = t.rows == 1 && column_stride == path.item && t.columns % grain == 0 && path.aligned;
+  if (!path.guards.empty()) {
+    for (std::int64_t row = 0; row < t.rows; ++row) {
+      const row_source from = row_of(path, t, row);
+      if (in_place && from.begin == 0 && from.end == t.columns && from.value == nullptr) {
+        values_[s] = const_cast<std::byte*>(path.data + from.offset);  // kernels only read their operands
+        return;
+      }
+      load_row(path, t, from, to + row * t.columns * path.item);
+    }
+  } else {
+    const std::byte* const from = path.data + offset_of(path, t);
+    if (in_place) {
+      values_[s] = const_cast<std::byte*>(from);
+      return;
+    }
+    if (std::abs(row_stride) < std::abs(column_stride)) {
+      for (std::int64_t c = 0; c < t.columns; ++c)
+        copy_strided(to + c * path.item, t.columns * path.item, from + c * column_stride, row_stride, t.rows, path.item);
+    } else {
+      for (std::int64_t row = 0; row < t.rows; ++row)
+        copy_strided(to + row * t.columns * path.item, path.item, from + row * row_stride, column_stride, t.columns,
+                     path.item);
+    }
+  }
+  pad(to, t.rows * t.columns, path.item);
+}
+
+/// Brings one row of a load inside its window. Where several dimensions leave it, the first one (of the leaf) with a
+/// value decides; without a value, each dimension's index is brought inside by itself.
+tile_computer::row_source tile_computer::row_of(const load_path& path, const tile& t, std::int64_t row) const {
+  row_source from{offset_of(path, t) + row * path.stride[path.stride.size() - 2], 0, t.columns, nullptr, nullptr};
+  bool value_first = false;  // the row's value belongs to an earlier dimension than the columns
+  for (const guard& g : path.guards) {
+    if (g.dim == it_.columns_dim()) {
+      from.columns = &g;
+      const std::int64_t first = g.first + t.at.back();
+      from.begin = std::clamp<std::int64_t>(g.lo - first, 0, t.columns);
+      from.end = std::clamp<std::int64_t>(g.hi - first, from.begin, t.columns);
+      continue;
+    }
+    std::int64_t i = g.first;
+    if (g.dim >= 0) i += t.at[static_cast<std::size_t>(g.dim)] + (g.dim == it_.rows_dim() ? row : 0);
+    if (i >= g.lo && i < g.hi) continue;
+    const outside there = resolve_outside(i, g.lo, g.hi, g.extent, g.boundary);
+    if (there.value == nullptr) {
+      from.offset += (there.index - i) * g.stride;
+    } else if (from.value == nullptr) {
+      from.value = there.value;
+      value_first = from.columns == nullptr;
+    }
+  }
+  if (value_first) {  // for all of the row
+    from.begin = 0;
+    from.end = t.columns;
+  }
+  return from;
+}
+
+void tile_computer::load_row(const load_path& path, const tile& t, const row_source& from, std::byte* to) const {
+  const std::int64_t item = path.item;
+  const std::int64_t stride = path.stride.back();
+  const std::int64_t inside = from.end - from.begin;
+  if (from.value != nullptr) fill(to + from.begin * item, from.value->bytes.data(), inside, item);
+  else copy_strided(to + from.begin * item, item, path.data + from.offset + from.begin * stride, stride, inside, item);
+  const auto load_outside = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t c = begin; c < end; ++c) {
+      const guard& g = *from.columns;
+      const std::int64_t i = g.first + t.at.back() + c;
+      const outside there = resolve_outside(i, g.lo, g.hi, g.extent, g.boundary);
+      const scalar_value* const value = there.value != nullptr ? there.value : from.value;
+      const std::byte* const element =
+          value != nullptr ? value->bytes.data() : path.data + from.offset + (c + there.index - i) * stride;
+      std::memcpy(to + c * item, element, static_cast<std::size_t>(item));
+    }
+  };
+  load_outside(0, from.begin);
+  load_outside(from.end, t.columns);
+}
+
+void tile_computer::load_index(std::uint16_t s, const tile& t) {
+  const index_path& path = it_.indices[plan_.slots[s].which];
+  const std::int64_t start = path.first + (path.dim < 0 ? 0 : t.at[static_cast<std::size_t>(path.dim)]);
+  const std::int64_t by_row = path.dim == it_.rows_dim();
+  const std::int64_t by_column = path.dim == it_.columns_dim();
+  auto* to = reinterpret_cast<std::int64_t*>(block(s));
+  for (std::int64_t row = 0; row < t.rows; ++row)
+    for (std::int64_t c = 0; c < t.columns; ++c) *to++ = start + row * by_row + c * by_column;
+  pad(block(s), t.rows * t.columns, static_cast<std::int64_t>(sizeof(std::int64_t)));
+}
+
+void tile_computer::run(const tile& t) {
+  for (const std::uint16_t s : loads_) load(s, t);
+  for (const std::uint16_t s : indices_) load_index(s, t);
+  const std::int64_t n = t.rows * t.columns;
+  const std::int64_t grains = grains_of(n);
+  for (const step& k : plan_.steps) {
+    if (k.checked_power) check_exponents(plan_.slots[k.b].type, values_[k.b], n);
+    k.run(grains * k.width, values_[k.a], values_[k.b], values_[k.c], values_[k.out]);
+  }
+}
+
+void tile_computer::store(const tile& t) {
+  const bool whole_grains = t.rows == 1 && t.columns % grain == 0;
+  const auto target = [&](const output_path& o) {
+    std::byte* to = o.data;
+    for (std::size_t d = 0; d < t.at.size(); ++d) to += t.at[d] * o.stride[d];
+    return to;
+  };
+  for (std::size_t k = 0; k < it_.outputs.size(); ++k)
+    if (writes_through_[k]) values_[plan_.outputs[k]] = whole_grains ? target(it_.outputs[k]) : block(plan_.outputs[k]);
+  run(t);
+  for (std::size_t k = 0; k < it_.outputs.size(); ++k) {
+    if (writes_through_[k] && whole_grains) continue;
+    const output_path& o = it_.outputs[k];
+    const std::byte* const from = values_[plan_.outputs[k]];
+    std::byte* const to = target(o);
+    for (std::int64_t row = 0; row < t.rows; ++row)
+      copy_strided(to + row * o.stride[o.stride.size() - 2], o.stride.back(), from + row * t.columns * o.item, o.item,
+                   t.columns, o.item);
+  }
+}
+
+tile_computer::view tile_computer::values(const tile& t) {
+  if (passes_through_) {
+    const load_path& path = it_.loads[plan_.slots[plan_.outputs[0]].which];
+    return {path.data + offset_of(path, t), path.stride[path.stride.size() - 2] / path.item};
+  }
+  run(t);
+  return {values_[plan_.outputs[0]], t.columns};
+}
+
+}  // namespace serried::inline v0::host

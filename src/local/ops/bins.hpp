@@ -1,0 +1,212 @@
+// Reproducible sums: the same values give the same bits in any order, grouping and number of parts.
+//
+// J. Demmel and H. D. Nguyen, "Parallel reproducible summation", IEEE Trans. Computers 64 (2015); P. Ahrens,
+// J. Demmel and H. D. Nguyen, "Algorithms for efficient reproducible floating point summation", ACM TOMS 46 (2020).
+//
+// The exponent range is cut into bins 40 bits wide at places that depend on nothing: bin j counts units of 2^(40 j).
+// A number is cut into digits from the top down, each the nearest multiple of a bin's unit to what the bins above left
+// over. A state keeps the digits of three bins, from `top` down; what is left below them is dropped. A top is
+// high enough for x if |x| is under half a unit of the bin above: all higher digits of x are then exactly zero, so
+// starting higher changes nothing. The final top is the smallest that is high enough for the largest |x|, and
+// every digit kept depends on its x alone. Digits add as integers, and nothing ever carries from one bin to another:
+// a bin that is dropped later takes along all that came through it.
+//
+// Error: at most half a unit in the last place of the result, plus n · 2^(40 (top − 2) − 1) ≤ n · max|x| · 2^-80.
+// Up to 2^60 numbers. Self-contained (no standard headers): this text is also compiled for devices.
+#pragma once
+
+#include "local/ops/half.hpp"
+#include "local/ops/prelude.hpp"
+
+namespace serried::inline v0::ops::bins {
+
+inline constexpr int width = 40;
+inline constexpr int digits = 3;
+inline constexpr int payload_words = 2 * digits + 2;
+inline constexpr int words = 1 + payload_words;
+inline constexpr i64 lowest_top = -25;   // its three bins hold every subnormal exactly
+inline constexpr i64 highest_top = 25;
+
+/// All but `top` add up when two states of the same top merge. Digit k belongs to bin top − k and is
+/// hi[k] · 2^40 + lo[k].
+struct state {
+  i64 top = lowest_top;
+  i64 lo[digits] = {};
+  i64 hi[digits] = {};
+  i64 plus_infinities = 0;  // a NaN counts as one of either sign
+  i64 minus_infinities = 0;
+};
+static_assert(sizeof(state) == words * sizeof(i64));
+
+/// 2^exponent for a normal double.
+SERRIED_HD constexpr double power_of_two(i64 exponent) { return double_of(static_cast<u64>(exponent + 1023) << 52); }
+
+/// Adding and subtracting this rounds to the nearest multiple of 2^exponent (ties to even), for anything below
+/// 2^(exponent + 51).
+SERRIED_HD constexpr double rounder(i64 exponent) { return 1.5 * power_of_two(exponent + 52); }
+
+/// The multiple of the unit that a number rounded to: with a rounder's exponent, the bits count units.
+SERRIED_HD constexpr i64 units_of(double sum, double rounder) {
+  return static_cast<i64>(bits_of(sum) - bits_of(rounder));
+}
+
+/// The smallest top that is high enough for a finite number of this magnitude.
+SERRIED_HD constexpr i64 top_for(double magnitude) {
+  const auto biased = static_cast<i32>(bits_of(magnitude) >> 52 & 0x7ffu);  // 2^(biased − 1023) ≤ magnitude
+  const i64 top = (biased - 1022 + 40 * width) / width - 40;                // floor; the dividend is positive
+  return top < lowest_top ? lowest_top : top;
+}
+/// Magnitudes below this need no higher top. Infinity's own bits at the highest top.
+SERRIED_HD constexpr double limit_of(i64 top) {
+  return top >= highest_top ? double_of(0x7ff0000000000000u) : power_of_two(width * (top + 1) - 1);
+}
+
+/// At the ends of the exponent range the rounders are no normal doubles: numbers are scaled by 2^this.
+SERRIED_HD constexpr i64 scale_of(i64 top) { return top == highest_top ? -64 : top == lowest_top ? 128 : 0; }
+
+/// Keeps `lo` small, so that many states can be added: 0 ≤ lo < 2^40.
+SERRIED_HD inline void normalize(state& s) {
+  for (int k = 0; k < digits; ++k) {
+    s.hi[k] += s.lo[k] >> width;
+    s.lo[k] &= (i64{1} << width) - 1;
+  }
+}
+
+/// Raises the top to at least `top`, dropping the bins that fall out.
+SERRIED_HD inline void raise(state& s, i64 top) {
+  const i64 up = top - s.top;
+  if (up <= 0) return;
+  for (int k = digits - 1; k >= 0; --k) {
+    s.lo[k] = k >= up ? s.lo[k - up] : 0;
+    s.hi[k] = k >= up ? s.hi[k - up] : 0;
+  }
+  s.top = top;
+}
+
+SERRIED_HD inline void add(state& s, double x) {
+  const double magnitude = double_of(bits_of(x) & 0x7fffffffffffffffu);
+  if (bits_of(magnitude) >= 0x7ff0000000000000u) {
+    s.plus_infinities += !(x < 0);
+    s.minus_infinities += !(x > 0);
+    return;
+  }
+  raise(s, top_for(magnitude));
+  const i64 scale = scale_of(s.top);
+  double rest = x * power_of_two(scale);
+  for (int k = 0; k < digits; ++k) {
+    const double round = rounder(width * (s.top - k) + scale);
+    const double sum = rest + round;
+    s.lo[k] += units_of(sum, round);
+    rest -= sum - round;
+  }
+  normalize(s);
+}
+
+SERRIED_HD inline void merge(state& s, state other) {
+  raise(s, other.top);
+  raise(other, s.top);
+  for (int k = 0; k < digits; ++k) {
+    s.lo[k] += other.lo[k];
+    s.hi[k] += other.hi[k];
+  }
+  s.plus_infinities += other.plus_infinities;
+  s.minus_infinities += other.minus_infinities;
+  normalize(s);
+}
+
+/// A wide two's complement integer, least word first.
+struct wide_integer {
+  u64 word[4] = {};
+
+  SERRIED_HD void add_shifted(i64 value, int shift) {
+    const int first = shift / 64;
+    const int bit = shift % 64;
+    const u64 sign = value < 0 ? ~u64{0} : 0;
+    u64 carry = 0;
+    for (int w = first; w < 4; ++w) {
+      const u64 low = w == first ? static_cast<u64>(value) : sign;
+      const u64 below = w == first ? 0 : w == first + 1 ? static_cast<u64>(value) : sign;
+      const u64 part = bit == 0 ? low : (low << bit) | (below >> (64 - bit));
+      const u64 sum = word[w] + part;
+      const u64 total = sum + carry;
+      carry = (sum < part) + (total < sum);
+      word[w] = total;
+    }
+  }
+  SERRIED_HD bool is_negative() const { return (word[3] >> 63) != 0; }
+  SERRIED_HD void negate() {
+    u64 carry = 1;
+    for (u64& w : word) {
+      w = ~w + carry;
+      carry = carry && w == 0;
+    }
+  }
+  SERRIED_HD int length() const {  // bits up to the highest set one
+    for (int w = 3; w >= 0; --w)
+      if (word[w] != 0) return 64 * w + length_of(word[w]);
+    return 0;
+  }
+  SERRIED_HD u64 bits_from(int bit) const {  // 64 bits, starting at `bit`
+    const int w = bit / 64;
+    const int b = bit % 64;
+    const u64 high = w + 1 < 4 && b != 0 ? word[w + 1] << (64 - b) : 0;
+    return (word[w] >> b) | high;
+  }
+  SERRIED_HD bool any_below(int bit) const {
+    u64 any = word[bit / 64] & ((u64{1} << (bit % 64)) - 1);
+    for (int w = 0; w < bit / 64; ++w) any |= word[w];
+    return any != 0;
+  }
+  SERRIED_HD static int length_of(u64 x) {
+    int length = 1;
+    for (int half = 32; half > 0; half /= 2) {
+      if (x >> half == 0) continue;
+      x >>= half;
+      length += half;
+    }
+    return length;
+  }
+};
+
+/// The sum, rounded once (to nearest, ties to even) to a format of `precision` bits whose smallest number is
+/// 2^smallest; overflow to infinity happens on conversion to that format, which is otherwise exact.
+SERRIED_HD inline double finish(const state& s, int precision, int smallest) {
+  const double infinity = double_of(0x7ff0000000000000u);
+  if (s.plus_infinities != 0 && s.minus_infinities != 0) return double_of(0x7ff8000000000000u);
+  if (s.plus_infinities != 0) return infinity;
+  if (s.minus_infinities != 0) return -infinity;
+
+  wide_integer sum;
+  for (int k = 0; k < digits; ++k) {
+    sum.add_shifted(s.lo[k], width * (digits - 1 - k));
+    sum.add_shifted(s.hi[k], width * (digits - k));
+  }
+  const bool negative = sum.is_negative();
+  if (negative) sum.negate();
+  const int length = sum.length();
+  if (length == 0) return 0;
+
+  auto exponent = static_cast<int>(width * (s.top - (digits - 1)));
+  const int wanted = exponent + length - precision;
+  const int shift = (wanted > smallest ? wanted : smallest) - exponent;
+  u64 mantissa = sum.word[0];
+  if (shift > 0) {
+    const bool far = shift >= 256;  // all of it is below half of the smallest number
+    const bool round = !far && (sum.bits_from(shift - 1) & 1u) != 0;
+    mantissa = far ? 0 : sum.bits_from(shift);
+    if (round && (sum.any_below(shift - 1) || (mantissa & 1u) != 0)) ++mantissa;
+    exponent += shift;
+  }
+  double value = static_cast<double>(mantissa);
+  if (exponent > 971) value = infinity;
+  else if (exponent < -900) value = value * power_of_two(exponent + 200) * power_of_two(-200);
+  else value = value * power_of_two(exponent);
+  return negative ? -value : value;
+}
+
+SERRIED_HD inline double finish_double(const state& s) { return finish(s, 53, -1074); }
+SERRIED_HD inline float finish_float(const state& s) { return static_cast<float>(finish(s, 24, -149)); }
+SERRIED_HD inline half finish_half(const state& s) { return to_half(finish(s, 11, -24)); }
+SERRIED_HD inline bfloat finish_bfloat(const state& s) { return to_bfloat(finish(s, 8, -133)); }
+
+}  // namespace serried::inline v0::ops::bins

@@ -1,0 +1,31 @@
+// States of reductions (engine.hpp says how they are stored) on the host: identities, merging, rounding.
+#pragma once
+
+#include "local/engine.hpp"
+#include "local/ops/bins.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace serried::inline v0::ops {
+
+/// Throws dtype_error where the kind does not go with the dtype, naming both.
+void check(const reduction& r);
+
+/// `count` states of nothing.
+void set_identities(const reduction& r, std::byte* states, std::int64_t count);
+
+struct state_array {
+  std::byte* data;
+  std::int64_t count;
+};
+[[nodiscard]] bins::state get_bins(const state_array& a, std::int64_t i, int component);
+void put_bins(const state_array& a, std::int64_t i, int component, const bins::state& s);
+
+/// Merges the source's state j into the target's state i.
+void merge(const reduction& r, state_array target, std::int64_t i, state_array source, std::int64_t j);
+/// engine::align and engine::finish.
+void align(const reduction& r, state_array states, const std::byte* tops);
+void finish(const reduction& r, state_array states, std::byte* out);
+
+}  // namespace serried::inline v0::ops

@@ -1,0 +1,128 @@
+#include "local/ops/rules.hpp"
+
+#include <serried/error.hpp>
+
+#include "local/scalar_value.hpp"
+
+#include <fmt/format.h>
+
+namespace serried::inline v0::ops {
+namespace {
+
+struct request {
+  opcode op;
+  std::span<const dtype> operands;
+};
+
+[[noreturn]] void refuse(const request& r, std::string_view reason) {
+  std::string dtypes;
+  for (const dtype t : r.operands) dtypes += fmt::format("{}{}", dtypes.empty() ? "" : ", ", name(t));
+  throw dtype_error(fmt::format("{}({}): {}", name(r.op), dtypes, reason));
+}
+
+dtype common(std::span<const dtype> operands) {
+  dtype result = operands.front();
+  for (const dtype t : operands) result = promote(result, t);
+  return result;
+}
+
+bool integral(dtype t) { return is_bool(t) || is_integer(t); }
+dtype number_of(dtype t) { return is_bool(t) ? dtype::int8 : t; }
+dtype component_of(dtype t) { return t == dtype::complex128 ? dtype::float64 : dtype::float32; }
+
+/// The floating type in which NumPy evaluates a function of an integer.
+dtype floating_of(dtype integer) {
+  switch (item_size(integer)) {
+    case 1: return dtype::float16;
+    case 2: return dtype::float32;
+    default: return dtype::float64;
+  }
+}
+
+dtype not_complex(const request& r, dtype t) {
+  if (is_complex(t)) refuse(r, "complex numbers are not supported");
+  return t;
+}
+
+// The rules, under the names that the table uses.
+
+signature arithmetic(const request& r) {
+  const dtype t = common(r.operands);
+  return {t, t};
+}
+signature subtraction(const request& r) {
+  const dtype t = common(r.operands);
+  if (is_bool(t)) refuse(r, "not defined for bool; use bitwise_xor, logical_xor or logical_not");
+  return {t, t};
+}
+signature division(const request& r) {
+  const dtype t = common(r.operands);
+  const dtype quotient = integral(t) ? dtype::float64 : t;
+  return {quotient, quotient};
+}
+signature real(const request& r) {
+  const dtype t = number_of(not_complex(r, common(r.operands)));
+  return {t, t};
+}
+signature magnitude(const request& r) {
+  const dtype t = common(r.operands);
+  return {t, is_complex(t) ? component_of(t) : t};
+}
+signature signum(const request& r) {
+  const dtype t = not_complex(r, common(r.operands));
+  if (is_bool(t)) refuse(r, "not defined for bool");
+  return {t, t};
+}
+signature number(const request& r) {
+  const dtype t = number_of(common(r.operands));
+  return {t, t};
+}
+signature function(const request& r) {
+  dtype t = not_complex(r, common(r.operands));
+  if (integral(t)) {  // each operand by itself: int8 beside uint8 is float16
+    t = floating_of(r.operands.front());
+    for (const dtype operand : r.operands) t = promote(t, floating_of(operand));
+  }
+  return {t, t};
+}
+signature rounding(const request& r) {
+  const dtype t = not_complex(r, common(r.operands));
+  return {t, t};
+}
+signature extremum(const request& r) {
+  const dtype t = not_complex(r, common(r.operands));
+  return {t, t};
+}
+signature equality(const request& r) { return {common(r.operands), dtype::bool_}; }
+signature comparison(const request& r) { return {not_complex(r, common(r.operands)), dtype::bool_}; }
+signature logical(const request&) { return {dtype::bool_, dtype::bool_}; }
+signature bitwise(const request& r) {
+  const dtype t = common(r.operands);
+  if (!integral(t)) refuse(r, "takes bool and integers only");
+  return {t, t};
+}
+signature classification(const request& r) { return {common(r.operands), dtype::bool_}; }
+signature component(const request& r) {
+  const dtype t = common(r.operands);
+  return {t, is_complex(t) ? component_of(t) : t};
+}
+signature selection(const request& r) {
+  const dtype t = common(r.operands.subspan(1));
+  return {t, t};
+}
+
+}  // namespace
+
+signature resolve(opcode op, std::span<const dtype> operands) {
+  const request r{op, operands};
+  switch (op) {
+#define SERRIED_OPERATION(name, arity, rule, expression) \
+  case opcode::name: return rule(r);
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+    default: break;
+  }
+  refuse(r, "not an element-wise operation");
+}
+
+}  // namespace serried::inline v0::ops

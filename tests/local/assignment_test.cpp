@@ -1,0 +1,148 @@
+// Names bind, indexing writes; the right side is as if read first.
+#include <serried/array.hpp>
+#include <serried/creation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace sr = serried;
+using sr::_;
+using ints = std::vector<std::int64_t>;
+
+namespace {
+sr::array counting(const sr::shape& s) { return sr::arange(sr::element_count(s)).reshape(s); }
+ints values(const sr::array& a) { return a.to_vector<std::int64_t>(); }
+}  // namespace
+
+static_assert(!std::is_assignable_v<sr::array&, int>, "u = 0 is ambiguous: fill with u(_) = 0");
+static_assert(std::is_assignable_v<sr::array&&, int>);
+
+TEST(assignment, a_name_rebinds) {
+  sr::array u = counting({3});
+  const sr::array alias = u;
+  u = u + 1;
+  EXPECT_EQ(values(u), (ints{1, 2, 3}));
+  EXPECT_EQ(values(alias), (ints{0, 1, 2}));
+}
+
+TEST(assignment, in_place_writes_through) {
+  sr::array u = counting({3});
+  const sr::array alias = u;
+  u += 1;
+  EXPECT_EQ(values(alias), (ints{1, 2, 3}));
+  u *= u;
+  EXPECT_EQ(values(alias), (ints{1, 4, 9}));
+  assign(u, alias - 1);
+  EXPECT_EQ(values(alias), (ints{0, 3, 8}));
+}
+
+TEST(assignment, overlapping_slices_read_first) {
+  sr::array a = counting({6});
+  a(sr::slice(1, _)) = a(sr::slice(0, -1));
+  EXPECT_EQ(values(a), (ints{0, 0, 1, 2, 3, 4}));
+  a = counting({6});
+  a(sr::slice(0, -1)) = a(sr::slice(1, _));
+  EXPECT_EQ(values(a), (ints{1, 2, 3, 4, 5, 5}));
+  a = counting({4});
+  a(sr::slice(_, _, -1)) = a;
+  EXPECT_EQ(values(a), (ints{3, 2, 1, 0}));
+}
+
+TEST(assignment, a_transpose_of_itself) {
+  sr::array x = counting({3, 3});
+  const sr::array alias = x;
+  x += x.T();
+  EXPECT_EQ(values(alias), (ints{0, 4, 8, 4, 8, 12, 8, 12, 16}));
+}
+
+TEST(assignment, long_arrays_with_overlap) {
+  // Longer than any block, so that a block's results could be read by the next one.
+  const std::int64_t n = 100'003;
+  sr::array a = sr::arange(n);
+  a(sr::slice(1, _)) += a(sr::slice(0, -1));
+  const ints got = values(a);
+  ASSERT_EQ(got[0], 0);
+  for (std::int64_t i = 1; i < n; ++i) ASSERT_EQ(got[static_cast<std::size_t>(i)], 2 * i - 1);
+}
+
+TEST(assignment, the_inside_of_an_array) {
+  sr::array u = counting({4, 5});
+  const sr::array alias = u;
+  const auto inside = u(sr::slice(1, -1), sr::slice(1, -1));
+  inside += (at(u, {1, 0}) + at(u, {-1, 0}))(sr::slice(1, -1), sr::slice(1, -1));
+  // u(i, j) = 5i + j, so the neighbours' sum is 2u: inside it triples.
+  EXPECT_EQ(values(alias), (ints{0, 1, 2, 3, 4, 5, 18, 21, 24, 9, 10, 33, 36, 39, 14, 15, 16, 17, 18, 19}));
+  EXPECT_EQ(values(inside), (ints{18, 21, 24, 33, 36, 39}));
+}
+
+TEST(assignment, broadcasts_and_casts_as_same_kind) {
+  sr::array a = sr::zeros({2, 3}, {.dtype = sr::float32});
+  a(_) = counting({3});
+  EXPECT_EQ(a.to_vector<float>(), (std::vector<float>{0, 1, 2, 0, 1, 2}));
+  a(_) = counting({1, 1, 3}) * 2.0;
+  EXPECT_EQ(a(1, 2).item<float>(), 4);
+  EXPECT_THROW(a(_) = counting({2}), sr::shape_error);
+  EXPECT_THROW(a += counting({4, 2, 3}), sr::shape_error);
+  sr::array n = counting({3});
+  EXPECT_THROW(n += 0.5, sr::dtype_error);
+  EXPECT_THROW(n /= 2, sr::dtype_error);
+  EXPECT_EQ(values(n), (ints{0, 1, 2}));  // nothing was lost
+}
+
+TEST(assignment, simultaneous) {
+  sr::array u = counting({3});
+  sr::array v = counting({3}) * 10;
+  const sr::array alias = u;
+  sr::assign({u, v}, {u + v, u - v});
+  EXPECT_EQ(values(u), (ints{0, 11, 22}));
+  EXPECT_EQ(values(v), (ints{0, -9, -18}));
+  EXPECT_EQ(values(alias), values(u));
+  sr::assign({u, v}, {v, u});  // a swap
+  EXPECT_EQ(values(v), (ints{0, 11, 22}));
+}
+
+TEST(assignment, simultaneous_with_different_shapes) {
+  sr::array u = counting({3});
+  sr::array v = counting({2, 3});
+  sr::assign({u, v}, {v(1) * 1, u + v});
+  EXPECT_EQ(values(u), (ints{3, 4, 5}));
+  EXPECT_EQ(values(v), (ints{0, 2, 4, 3, 5, 7}));
+}
+
+TEST(assignment, simultaneous_into_parts_of_one_array) {
+  sr::array u = counting({2, 4});
+  sr::assign({u(0), u(1)}, {u(1) + 0, u(0) + 0});
+  EXPECT_EQ(values(u), (ints{4, 5, 6, 7, 0, 1, 2, 3}));
+  EXPECT_THROW(sr::assign({u(0), u}, {u(1) + 0, u + 0}), sr::value_error);
+  EXPECT_THROW(sr::assign({u}, {u + 0, u + 1}), sr::value_error);
+}
+
+TEST(assignment, a_stale_expression_throws) {
+  sr::array u = counting({3});
+  const auto e = u + 1;
+  u(0) = 5;
+  EXPECT_THROW((void)e.eval(), sr::value_error);
+  const auto f = at(with_boundary(u, sr::periodic), {1});
+  u += 1;
+  EXPECT_THROW(sr::array{f}, sr::value_error);
+  const auto g = u + 1;
+  const sr::array kept = eval(g);
+  u = g;  // rebinding writes nothing
+  EXPECT_EQ(values(kept), values(sr::array(g)));
+}
+
+TEST(assignment, an_expression_keeps_its_arrays_alive) {
+  auto e = [] {
+    sr::array gone = counting({3});
+    return gone * 2;
+  }();
+  EXPECT_EQ(values(e), (ints{0, 2, 4}));
+}
+
+TEST(assignment, failed_evaluation_changes_nothing) {
+  sr::array u = counting({3});
+  EXPECT_THROW(u += at(u, {1}), sr::index_error);
+  EXPECT_EQ(values(u), (ints{0, 1, 2}));
+}

@@ -1,0 +1,38 @@
+# cmake -DCODE=N|any -DERROR=REGEX|none -DSECONDS=N -P expect_end.cmake -- COMMAND...
+# Runs COMMAND and looks at what a user sees: the exit code (any: not 0), how long it takes, and that the first line on
+# stderr is the one "failing: error: ..." line there is, matching ERROR (none: there is no such line).
+set(command)
+foreach(i RANGE 1 ${CMAKE_ARGC})
+  if(DEFINED after)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
+    set(after TRUE)
+  endif()
+endforeach()
+
+string(TIMESTAMP start "%s")
+execute_process(COMMAND ${command} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err TIMEOUT 60)
+string(TIMESTAMP end "%s")
+math(EXPR seconds "${end} - ${start}")
+message("exit code ${code} after ${seconds} s\n--- stdout\n${out}\n--- stderr\n${err}")
+
+if(CODE STREQUAL any)
+  if(code STREQUAL 0)
+    message(SEND_ERROR "exit code 0")
+  endif()
+elseif(NOT code STREQUAL CODE)
+  message(SEND_ERROR "exit code ${code}, not ${CODE}")
+endif()
+if(seconds GREATER SECONDS)
+  message(SEND_ERROR "took longer than ${SECONDS} s")
+endif()
+string(REPLACE ";" "," err "${err}")  # a semicolon would part a list
+string(REGEX MATCHALL "failing: error: [^\n]*" lines "${err}")
+list(LENGTH lines count)
+if(ERROR STREQUAL none)
+  if(NOT count EQUAL 0)
+    message(SEND_ERROR "unexpected: ${lines}")
+  endif()
+elseif(NOT count EQUAL 1 OR NOT err MATCHES "^failing: error: ${ERROR}\n")
+  message(SEND_ERROR "stderr should begin with one line of the form \"failing: error: ${ERROR}\"")
+endif()
