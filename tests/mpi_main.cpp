@@ -18,7 +18,8 @@ const runtime* current_run = nullptr;
 class meet_after_each_test : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& part) override {
     if (part.failed() && world().rank() != 0)
-      std::fprintf(stderr, "rank %d: %s:%d: %s\n", world().rank(), part.file_name(), part.line_number(), part.message());
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", world().rank(), part.file_name(), part.line_number(),
+                   part.message());
   }
   void OnTestEnd(const testing::TestInfo& info) override {
     int failed = info.result()->Failed() ? 1 : 0;

@@ -65,8 +65,8 @@ class SERRIED_API communicator {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  [[nodiscard]] int node_rank() const;  ///< rank among those on this machine
-  [[nodiscard]] int node_size() const;  ///< ranks on this machine
+  [[nodiscard]] int node_rank() const;          ///< rank among those on this machine
+  [[nodiscard]] int node_size() const;          ///< ranks on this machine
   [[nodiscard]] std::string_view name() const;  ///< "self", "mpi"
 
   /// Ranks that give the same colour form a communicator, ordered by key, then rank. A negative colour: the caller
@@ -90,8 +90,8 @@ class SERRIED_API communicator {
   comm::work send(const void* data, std::size_t count, dtype type, int peer) const;
   comm::work recv(void* data, std::size_t count, dtype type, int peer) const;
   /// A group of messages that proceed together. Between one pair of ranks, messages match in the order listed.
-  /// Messages to oneself are allowed and must match within the call. Not collective: only the ranks that have parts need call it, with the
-  /// other side's parts matching.
+  /// Messages to oneself are allowed and must match within the call. Not collective: only the ranks that have parts
+  /// need call it, with the other side's parts matching.
   comm::work exchange(std::span<const comm::send_part> sends, std::span<const comm::recv_part> receives) const;
   comm::work barrier() const;
 

@@ -25,6 +25,13 @@ SERRIED_API int run(int argc, char** argv, const std::function<int(runtime&)>& b
 /// (the other ranks may be waiting): it prints that an exception passed and ends all ranks. Use `run`, which
 /// prints the exception itself.
 ///
+/// Environment, the same for all ranks:
+/// - SERRIED_PROGRESS=thread|inline: a thread makes all MPI calls (default), or the callers do, and then works
+///   progress only inside calls.
+/// - SERRIED_CHECK=0|1: compare the ranks' collective calls before each; a mismatch throws the same comm_error on all.
+/// - SERRIED_TIMEOUT=seconds (default 1800, 0: for ever): a rank that has waited this long in one call says so and
+///   ends all ranks. Ranks that compute look like ranks that are stuck: raise it for longer phases without a call.
+///
 /// Throws comm_error when the launcher's ranks cannot be joined, value_error for an environment variable that is not
 /// understood.
 class SERRIED_API runtime {

@@ -1,8 +1,8 @@
 #include <serried/communicator.hpp>
 #include <serried/error.hpp>
 
-#include <cstdlib>
 #include <fmt/format.h>
+#include <cstdlib>
 #include <limits>
 
 #include "comm/backend.hpp"
@@ -67,16 +67,14 @@ int communicator::node_rank() const { return checked(backend_).node_rank(); }
 int communicator::node_size() const { return checked(backend_).node_size(); }
 std::string_view communicator::name() const { return checked(backend_).name(); }
 
-communicator communicator::split(int color, int key) const {
-  return communicator(checked(backend_).split(color, key));
-}
+communicator communicator::split(int color, int key) const { return communicator(checked(backend_).split(color, key)); }
 
 comm::work communicator::broadcast(void* data, std::size_t count, dtype type, int root) const {
   comm::backend& b = checked(backend_);
   check_rank("broadcast", "root", root, b.size());
   check_bytes("broadcast", count, type);
-  return comm::work(b.start({.op = operation::broadcast, .type = type, .count = count, .root = root, .in = data,
-                             .out = data}));
+  return comm::work(
+      b.start({.op = operation::broadcast, .type = type, .count = count, .root = root, .in = data, .out = data}));
 }
 
 comm::work communicator::all_reduce(const void* in, void* out, std::size_t count, dtype type,
@@ -87,8 +85,8 @@ comm::work communicator::all_reduce(const void* in, void* out, std::size_t count
     throw dtype_error(fmt::format("all_reduce: {} is not supported; convert to float32", serried::name(type)));
   if (is_complex(type) && (op == comm::reduce_op::min || op == comm::reduce_op::max))
     throw dtype_error(fmt::format("all_reduce: {} has no min or max; it takes sum and prod", serried::name(type)));
-  return comm::work(b.start({.op = operation::all_reduce, .type = type, .count = count, .reduction = op, .in = in,
-                             .out = out}));
+  return comm::work(
+      b.start({.op = operation::all_reduce, .type = type, .count = count, .reduction = op, .in = in, .out = out}));
 }
 
 comm::work communicator::all_gather(const void* in, void* out, std::size_t count, dtype type) const {
@@ -97,12 +95,15 @@ comm::work communicator::all_gather(const void* in, void* out, std::size_t count
   return comm::work(b.start({.op = operation::all_gather, .type = type, .count = count, .in = in, .out = out}));
 }
 
-comm::work communicator::all_gatherv(const void* in, void* out, std::span<const std::size_t> counts,
-                                     dtype type) const {
+comm::work communicator::all_gatherv(const void* in, void* out, std::span<const std::size_t> counts, dtype type) const {
   comm::backend& b = checked(backend_);
   const std::size_t total = total_of("all_gatherv", counts, b.size());
   check_bytes("all_gatherv", total, type);
-  return comm::work(b.start({.op = operation::all_gatherv, .type = type, .count = total, .in = in, .out = out,
+  return comm::work(b.start({.op = operation::all_gatherv,
+                             .type = type,
+                             .count = total,
+                             .in = in,
+                             .out = out,
                              .recv_counts = to_vector(counts)}));
 }
 
@@ -121,8 +122,12 @@ comm::work communicator::all_to_allv(const void* in, std::span<const std::size_t
   if (send_counts[me] != recv_counts[me])
     throw comm_error(fmt::format("all_to_allv: rank {} sends itself {} elements where it receives {}", me,
                                  send_counts[me], recv_counts[me]));
-  return comm::work(b.start({.op = operation::all_to_allv, .type = type, .in = in, .out = out,
-                             .send_counts = to_vector(send_counts), .recv_counts = to_vector(recv_counts)}));
+  return comm::work(b.start({.op = operation::all_to_allv,
+                             .type = type,
+                             .in = in,
+                             .out = out,
+                             .send_counts = to_vector(send_counts),
+                             .recv_counts = to_vector(recv_counts)}));
 }
 
 comm::work communicator::send(const void* data, std::size_t count, dtype type, int peer) const {
@@ -144,7 +149,8 @@ comm::work communicator::exchange(std::span<const comm::send_part> sends,
   comm::backend& b = checked(backend_);
   for (const auto& part : sends) check_rank("exchange", "peer", part.peer, b.size());
   for (const auto& part : receives) check_rank("exchange", "peer", part.peer, b.size());
-  return comm::work(b.start({.op = operation::exchange, .sends = {sends.begin(), sends.end()},
+  return comm::work(b.start({.op = operation::exchange,
+                             .sends = {sends.begin(), sends.end()},
                              .receives = {receives.begin(), receives.end()}}));
 }
 

@@ -1,5 +1,6 @@
 #include "comm/last_words.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -11,7 +12,7 @@
 namespace serried::inline v0::comm {
 
 void print_error(std::string_view message) {
-  std::string line = std::string(program_invocation_short_name) + ": error: " + std::string(message);
+  std::string line = fmt::format("{}: error: {}", program_invocation_short_name, message);
   std::replace(line.begin(), line.end(), '\n', ' ');
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);  // in one write: lines of several ranks do not mix

@@ -2,9 +2,9 @@
 
 #include <serried/error.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 
 namespace serried::inline v0::comm {
 
@@ -24,9 +24,7 @@ std::string elements(const request& r) { return fmt::format("{} x {}", r.count, 
 
 }  // namespace
 
-bool is_collective(operation op) {
-  return op != operation::send && op != operation::recv && op != operation::exchange;
-}
+bool is_collective(operation op) { return op != operation::send && op != operation::recv && op != operation::exchange; }
 
 std::string describe(const request& r) {
   switch (r.op) {
@@ -43,7 +41,7 @@ std::string describe(const request& r) {
       for (const send_part& part : r.sends) text += fmt::format(" {}", part.peer);
       text += ", from ranks";
       for (const recv_part& part : r.receives) text += fmt::format(" {}", part.peer);
-      return text + ")";
+      return text += ")";
     }
     case operation::barrier: return "barrier()";
     case operation::split: return "split()";
@@ -58,8 +56,8 @@ void copy_own_parts(std::span<const send_part> sends, std::span<const recv_part>
   auto to = std::find_if(receives.begin(), receives.end(), own);
   while (from != sends.end() && to != receives.end()) {
     if (from->bytes != to->bytes)
-      throw comm_error(fmt::format("exchange: rank {} sends itself {} bytes where it receives {}", me, from->bytes,
-                                   to->bytes));
+      throw comm_error(
+          fmt::format("exchange: rank {} sends itself {} bytes where it receives {}", me, from->bytes, to->bytes));
     if (from->bytes != 0) std::memmove(to->data, from->data, from->bytes);
     from = std::find_if(from + 1, sends.end(), own);
     to = std::find_if(to + 1, receives.end(), own);

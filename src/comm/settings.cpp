@@ -2,10 +2,10 @@
 
 #include <serried/error.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace serried::inline v0::comm {

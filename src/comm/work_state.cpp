@@ -17,9 +17,7 @@ void lost_error::rethrow() {
   }
 }
 
-double work_state::seconds() const {
-  return finished() ? std::chrono::duration<double>(ended_ - started_).count() : 0;
-}
+double work_state::seconds() const { return finished() ? std::chrono::duration<double>(ended_ - started_).count() : 0; }
 
 void work_state::keep_alive(std::shared_ptr<const void> owner) {
   const std::lock_guard lock(mutex_);

@@ -2,14 +2,14 @@
 // tests/local/engine_conformance.
 #pragma once
 
+#include "local/memory/device_memory.hpp"
 #include "local/program.hpp"
-
-#include <serried/memory.hpp>
 
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace serried::inline v0 {
 
@@ -31,10 +31,14 @@ struct state_layout {
 
 class engine {
  public:
+  explicit engine(std::shared_ptr<memory::pool> pool) : memory_(std::move(pool)) {}
   virtual ~engine() = default;
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
 
   [[nodiscard]] virtual std::string_view name() const = 0;  ///< "host", "cuda"
-  [[nodiscard]] virtual std::shared_ptr<memory::resource> memory() const = 0;
+  /// The device's memory.
+  [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
 
   /// For every index of `where` (global output indices), runs the program and stores its outputs.
   virtual void execute(const program& p, std::span<const leaf_binding> leaves,
@@ -54,6 +58,9 @@ class engine {
   virtual void copy_from_host(std::byte* to, const void* host, std::size_t bytes) = 0;
   /// Returns when all work issued by this thread is done; throws what went wrong in it.
   virtual void synchronize() = 0;
+
+ private:
+  memory::device_memory memory_;
 };
 
 /// `threads` ≥ 1 compute threads, the caller's included.

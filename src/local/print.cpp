@@ -9,12 +9,13 @@
 #include <charconv>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <limits>
 #include <ostream>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace serried::inline v0 {
@@ -269,8 +270,8 @@ std::string alone(T v, bool plus, bool point) {
   const decimal d = shortest(T(std::abs(value)));
   if (size == 0 || (size >= 1e-4 && size < known_digits_end<T>(1e16))) {
     const parts p = positional(d);
-    const char* rest = point && p.fraction.empty() ? ".0" : "";
-    return fmt::format("{}{}{}{}{}", sign_of(value, plus), p.whole, p.fraction.empty() ? "" : ".", p.fraction, rest);
+    const std::string fraction = !p.fraction.empty() ? '.' + p.fraction : point ? ".0" : "";
+    return fmt::format("{}{}{}", sign_of(value, plus), p.whole, fraction);
   }
   return fmt::format("{}{}{}{}{}", sign_of(value, plus), d.digits.front(), d.digits.size() > 1 ? "." : "",
                      d.digits.substr(1), exponent_text(d.exponent, 2));

@@ -15,7 +15,7 @@ namespace serried::inline v0 {
 class storage {
  public:
   storage(std::shared_ptr<engine> device, std::size_t bytes)
-      : engine_(std::move(device)), buffer_(engine_->memory(), bytes) {}
+      : engine_(std::move(device)), buffer_(engine_->memory().source(), bytes) {}
 
   [[nodiscard]] std::byte* data() const noexcept { return buffer_.data(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return buffer_.size(); }

@@ -24,22 +24,18 @@ using comm::work;
 /// A different element for every k (as far as T has them), made of bits, so that float16 and the like need no help.
 template <class T>
 T element(std::int64_t k) {
-  if constexpr (std::is_same_v<T, bool>)
-    return k % 3 == 0;
+  if constexpr (std::is_same_v<T, bool>) return k % 3 == 0;
   else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
     return T::from_bits(static_cast<std::uint16_t>(k));
   else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
     return {static_cast<typename T::value_type>(k), static_cast<typename T::value_type>(-k)};
-  else
-    return static_cast<T>(k);
+  else return static_cast<T>(k);
 }
 
 template <class T>
 bool same(const T& a, const T& b) {
-  if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>)
-    return a.bits == b.bits;
-  else
-    return a == b;
+  if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) return a.bits == b.bits;
+  else return a == b;
 }
 
 /// std::vector<bool> has no data().
@@ -327,8 +323,7 @@ TEST_P(communicators, many_works_are_waited_for_in_any_order) {
     works.push_back(comm.all_reduce(&in[i], &out[i], 1, int64, reduce_op::sum));
   }
   for (std::size_t i = n; i-- > 0;) works[rank % 2 ? i : n - 1 - i].wait();
-  for (std::size_t i = 0; i < n; ++i)
-    EXPECT_EQ(out[i], static_cast<std::int64_t>(i) * size + size * (size - 1) / 2);
+  for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(out[i], static_cast<std::int64_t>(i) * size + size * (size - 1) / 2);
 }
 
 TEST_P(communicators, a_work_may_be_waited_for_again_and_copied) {
@@ -500,9 +495,7 @@ TEST_P(communicators, the_error_of_a_dropped_work_surfaces_later) {
   comm.barrier().wait();  // reported once
 }
 
-TEST_P(communicators, agree_passes_when_nobody_objects) {
-  EXPECT_NO_THROW(comm.agree(nullptr));
-}
+TEST_P(communicators, agree_passes_when_nobody_objects) { EXPECT_NO_THROW(comm.agree(nullptr)); }
 
 template <class E>
 void expect_same_error(const communicator& c, std::vector<int> raisers) {
@@ -534,8 +527,8 @@ TEST_P(communicators, agree_throws_the_lowest_ranks_error_everywhere_with_its_ty
 }
 
 TEST_P(communicators, agree_turns_other_exceptions_into_error) {
-  for (const std::exception_ptr& raised : {std::make_exception_ptr(std::out_of_range("too far")),
-                                           std::make_exception_ptr(42)}) {
+  for (const std::exception_ptr& raised :
+       {std::make_exception_ptr(std::out_of_range("too far")), std::make_exception_ptr(42)}) {
     try {
       comm.agree(rank == size - 1 ? raised : nullptr);
       FAIL() << "no error";

@@ -58,14 +58,12 @@ communicator reversed_half() { return world().split(world().rank() % 2, -world()
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(mpi, communicators,
-                         testing::Values(implementation{"world", [] { return world(); }},
-                                         implementation{"reversed_half", reversed_half},
-                                         implementation{"inline_progress", inline_world},
-                                         implementation{"unchecked", unchecked_world},
-                                         implementation{"checked", checked_world},
-                                         implementation{"self", [] { return communicator(); }}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    mpi, communicators,
+    testing::Values(implementation{"world", [] { return world(); }}, implementation{"reversed_half", reversed_half},
+                    implementation{"inline_progress", inline_world}, implementation{"unchecked", unchecked_world},
+                    implementation{"checked", checked_world}, implementation{"self", [] { return communicator(); }}),
+    name_of);
 
 TEST(mpi, joins_the_ranks_of_the_launcher) {
   int rank = -1, size = -1;
@@ -188,10 +186,8 @@ class checked_mode : public testing::Test {
 
 TEST_F(checked_mode, different_operations_are_the_same_error_everywhere) {
   const std::string text = collective_message([&] {
-    if (rank == 1)
-      comm.barrier().wait();
-    else
-      comm.all_reduce(x, y, 3, float32, reduce_op::max).wait();
+    if (rank == 1) comm.barrier().wait();
+    else comm.all_reduce(x, y, 3, float32, reduce_op::max).wait();
   });
   EXPECT_NE(text.find("rank 1 called barrier()"), std::string::npos) << text;
   EXPECT_NE(text.find("called all_reduce(3 x float32, max)"), std::string::npos) << text;
@@ -222,10 +218,8 @@ TEST_F(checked_mode, a_split_that_one_rank_does_not_join) {
 }
 
 TEST_F(checked_mode, the_error_of_a_dropped_call_surfaces_at_the_next) {
-  if (rank == 0)
-    (void)comm.barrier();
-  else
-    (void)comm.broadcast(x, 1, int32, 0);
+  if (rank == 0) (void)comm.barrier();
+  else (void)comm.broadcast(x, 1, int32, 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   int thrown = 0;
   // At most one call passes before the other ranks' answers are in.
@@ -251,10 +245,8 @@ TEST(mismatch, a_message_of_another_length_is_an_error_where_it_is_received) {
     work sent = c.send(out.data(), 5, int32, (rank + 1) % size);
     work received = c.recv(in.data(), expected, int32, (rank + size - 1) % size);
     sent.wait();
-    if (expected == 5)
-      EXPECT_NO_THROW(received.wait());
-    else
-      EXPECT_THROW(received.wait(), comm_error) << expected;
+    if (expected == 5) EXPECT_NO_THROW(received.wait());
+    else EXPECT_THROW(received.wait(), comm_error) << expected;
   }
   c.barrier().wait();
 }

@@ -7,8 +7,8 @@
 
 namespace serried::test {
 
-INSTANTIATE_TEST_SUITE_P(self, communicators,
-                         testing::Values(implementation{"self", [] { return communicator(); }}), name_of);
+INSTANTIATE_TEST_SUITE_P(self, communicators, testing::Values(implementation{"self", [] { return communicator(); }}),
+                         name_of);
 
 TEST(self, is_one_rank) {
   const communicator c;
@@ -61,8 +61,11 @@ TEST_F(environment, is_read) {
 }
 
 TEST_F(environment, complains_about_what_it_does_not_understand) {
-  for (auto [name, value] : {std::pair{"SERRIED_PROGRESS", "thraed"}, {"SERRIED_CHECK", "yes"},
-                             {"SERRIED_TIMEOUT", "5s"}, {"SERRIED_TIMEOUT", "-1"}, {"SERRIED_TIMEOUT", "inf"},
+  for (auto [name, value] : {std::pair{"SERRIED_PROGRESS", "thraed"},
+                             {"SERRIED_CHECK", "yes"},
+                             {"SERRIED_TIMEOUT", "5s"},
+                             {"SERRIED_TIMEOUT", "-1"},
+                             {"SERRIED_TIMEOUT", "inf"},
                              {"SERRIED_TIMEOUT", "nan"}}) {
     set(name, value);
     try {

@@ -96,7 +96,7 @@ TEST(print, gives_bfloat16_the_digits_that_it_has) {
   EXPECT_EQ(text_of(bfloats(0x3DCD), {}), "0.1");
   EXPECT_EQ(text_of(bfloats(0x4973), {1}), "[995000.]");    // 995328, 4096 from the next
   EXPECT_EQ(text_of(bfloats(0x4975), {1}), "[1.004e+06]");  // 1003520
-  EXPECT_EQ(text_of(bfloats(0x5F80), {}), "1.85e+19");  // 2^64: 1.84e19 is nearer to the number below
+  EXPECT_EQ(text_of(bfloats(0x5F80), {}), "1.85e+19");      // 2^64: 1.84e19 is nearer to the number below
 }
 
 TEST(print, writes_arrays_from_host_values) {

@@ -19,9 +19,7 @@ using sr::comm::reduce_op;
 
 int numbers[4] = {1, 2, 3, 4};  // outlives the run
 
-void sum_over_ranks(sr::runtime& rt) {
-  rt.world().all_reduce(numbers, numbers, 4, sr::int32, reduce_op::sum).wait();
-}
+void sum_over_ranks(sr::runtime& rt) { rt.world().all_reduce(numbers, numbers, 4, sr::int32, reduce_op::sum).wait(); }
 
 void compute(std::chrono::seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;

@@ -9,12 +9,12 @@
 
 namespace sr = serried;
 
-#define REQUIRE(condition)                                              \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
-      std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition);      \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                     \
-    }                                                                   \
+#define REQUIRE(condition)                                         \
+  do {                                                             \
+    if (!(condition)) {                                            \
+      std::fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                \
+    }                                                              \
   } while (false)
 
 int sum_of_ones(const sr::communicator& c) {

@@ -52,8 +52,7 @@ TEST(run, prints_one_line_for_an_exception) {
   arguments a;
   testing::internal::CaptureStderr();
   EXPECT_EQ(run(a.argc, a.argv, [](runtime&) { throw value_error("not\nthis"); }), 1);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            std::string(program_invocation_short_name) + ": error: not this\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), std::string(program_invocation_short_name) + ": error: not this\n");
   testing::internal::CaptureStderr();
   EXPECT_EQ(run(a.argc, a.argv, [](runtime& rt) { rt.world().agree(std::make_exception_ptr(io_error("gone"))); }), 1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), std::string(program_invocation_short_name) + ": error: gone\n");

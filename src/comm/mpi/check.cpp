@@ -2,8 +2,8 @@
 
 #include <serried/error.hpp>
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace serried::inline v0::comm {
 
@@ -36,7 +36,7 @@ std::string ranks_like(std::span<const call_header> headers, std::size_t first) 
     ranks += last - r + 1;
     r = last;
   }
-  return (ranks == 1 ? "rank" : "ranks") + text;
+  return fmt::format("{}{}", ranks == 1 ? "rank" : "ranks", text);
 }
 
 }  // namespace

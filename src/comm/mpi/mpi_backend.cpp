@@ -2,10 +2,10 @@
 
 #include <serried/error.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <iostream>
 
 #include "comm/last_words.hpp"

@@ -2,9 +2,9 @@
 
 #include <serried/error.hpp>
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <utility>
 
 namespace serried::inline v0::comm {
@@ -198,8 +198,8 @@ void mpi_requests::gather(const void* in, void* out, std::size_t bytes, MPI_Comm
 void mpi_requests::all_gather(const request& r, const mpi_group& group) {
   const std::size_t bytes = r.count * item_size(r.type), ranks = static_cast<std::size_t>(group.size);
   if (bytes * ranks <= mpi_count_limit) return gather(r.in, r.out, bytes, group.comm);
-  messages(repeated(r.in, bytes, group.size),
-           packed<recv_part>(r.out, std::vector<std::size_t>(ranks, bytes), 1, true), tag_collective, group);
+  messages(repeated(r.in, bytes, group.size), packed<recv_part>(r.out, std::vector<std::size_t>(ranks, bytes), 1, true),
+           tag_collective, group);
 }
 
 void mpi_requests::all_gatherv(const request& r, const mpi_group& group) {

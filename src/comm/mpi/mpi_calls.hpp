@@ -56,8 +56,7 @@ class mpi_requests {
   MPI_Request* add();
   void send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm);
   void recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm);
-  void messages(std::span<const send_part> sends, std::span<const recv_part> receives, int tag,
-                const mpi_group& group);
+  void messages(std::span<const send_part> sends, std::span<const recv_part> receives, int tag, const mpi_group& group);
   void broadcast(const request& r, const mpi_group& group);
   void all_reduce(const request& r, const mpi_group& group);
   void all_gather(const request& r, const mpi_group& group);

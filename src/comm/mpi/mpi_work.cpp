@@ -23,10 +23,8 @@ void mpi_work::wait() {
 bool mpi_work::done() { return group_->run_->driver->poll(*this); }
 
 void mpi_work::begin() {
-  if (is_collective(call.op))
-    group_->take_turn(*this);
-  else
-    post();
+  if (is_collective(call.op)) group_->take_turn(*this);
+  else post();
 }
 
 bool mpi_work::open() {
@@ -46,10 +44,8 @@ bool mpi_work::open() {
 
 void mpi_work::post() {
   attempt([&] {
-    if (call.op == operation::split)
-      split();
-    else
-      requests_.post(call, group_->group());
+    if (call.op == operation::split) split();
+    else requests_.post(call, group_->group());
     stage_ = stage::running;
   });
 }

@@ -2,10 +2,10 @@
 
 #include <serried/error.hpp>
 
-#include <algorithm>
-#include <csignal>
 #include <fmt/format.h>
 #include <sys/prctl.h>
+#include <algorithm>
+#include <csignal>
 
 #include "comm/mpi/mpi_backend.hpp"
 #include "comm/mpi/mpi_calls.hpp"
@@ -88,7 +88,7 @@ bool progress::step() {
 void progress::submit(std::shared_ptr<mpi_work> w) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) throw comm_error(describe(w->call) + ": the run has ended");
+    if (stopped_) throw comm_error(fmt::format("{}: the run has ended", describe(w->call)));
     arrived_.push_back(std::move(w));
     ++unfinished_;
   }
@@ -172,10 +172,8 @@ void progress::stop() {
   }
   if (!threaded_) return free_released();
   news_.notify_one();
-  if (thread_.get_id() == std::this_thread::get_id())
-    thread_.detach();
-  else
-    thread_.join();
+  if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
+  else thread_.join();
 }
 
 }  // namespace serried::inline v0::comm

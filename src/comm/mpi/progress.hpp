@@ -60,7 +60,7 @@ class progress {
   std::condition_variable news_;      // for the thread
   std::condition_variable finished_;  // for those who wait
 
-  std::mutex driving_;  // without a thread, who holds it is the driver
+  std::mutex driving_;                             // without a thread, who holds it is the driver
   std::vector<std::shared_ptr<mpi_work>> active_;  // the driver's
 };
 

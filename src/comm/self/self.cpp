@@ -2,11 +2,11 @@
 
 #include <serried/error.hpp>
 
+#include <fmt/format.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fmt/format.h>
 #include <iostream>
 #include <mutex>
 
@@ -21,8 +21,8 @@ struct self_work final : work_state {
 
   void wait() override {
     if (!finished())
-      throw comm_error(fmt::format("{} waits for its other half, which this rank, the only one, has not issued",
-                                   describe(call)));
+      throw comm_error(
+          fmt::format("{} waits for its other half, which this rank, the only one, has not issued", describe(call)));
     rethrow();
   }
 };
@@ -86,8 +86,7 @@ class self_backend final : public backend {
     if (sent != expected)
       failure = std::make_exception_ptr(
           comm_error(fmt::format("{}: expected {} bytes but {} came", describe(receiver.call), expected, sent)));
-    else if (sent != 0)
-      std::memmove(receiver.call.out, sender.call.in, sent);
+    else if (sent != 0) std::memmove(receiver.call.out, sender.call.in, sent);
     sender.finish(nullptr);
     receiver.finish(std::move(failure));
   }

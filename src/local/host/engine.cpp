@@ -23,12 +23,11 @@ void check(std::span<const output_binding> outputs, const box& where) {
 class host_engine final : public engine {
  public:
   explicit host_engine(int threads)
-      : memory_(std::make_shared<memory::pool>(memory::host_memory())),
+      : engine(std::make_shared<memory::pool>(memory::host_memory())),
         workers_{thread_pool(threads), std::vector<scratch_memory>(static_cast<std::size_t>(std::max(threads, 1))),
                  choose_kernels()} {}
 
   std::string_view name() const override { return "host"; }
-  std::shared_ptr<memory::resource> memory() const override { return memory_; }
 
   void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
                const box& where) override {
@@ -68,7 +67,6 @@ class host_engine final : public engine {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
 
-  std::shared_ptr<memory::resource> memory_;
   std::mutex mutex_;
   workers workers_;
 };

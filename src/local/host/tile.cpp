@@ -67,7 +67,8 @@ tile_computer::tile_computer(const program& p, const plan& code, const iteration
       it_(it),
       capacity_(capacity),
       scratch_(memory.reserve(code.scratch * capacity + code.blocks * stagger)),
-      values_(code.slots.size()) {
+      values_(code.slots.size()),
+      leads_(code.slots.size(), false) {
   for (std::size_t i = 0; i < code.slots.size(); ++i) {
     const auto s = static_cast<std::uint16_t>(i);
     const slot& v = code.slots[i];
@@ -81,6 +82,10 @@ tile_computer::tile_computer(const program& p, const plan& code, const iteration
         const load_path& path = it.loads[v.which];
         if (path.uniform()) fill(block(s), path.data + path.offset, capacity, item);
         else loads_.push_back(s);
+        leads_[i] = std::none_of(loads_.begin(), loads_.end(), [&](std::uint16_t other) {
+          const load_path& o = it.loads[code.slots[other].which];
+          return other != s && o.data == path.data && std::abs(o.offset - path.offset) < 16 * cache_line;
+        });
       }
     }
   }
@@ -116,7 +121,7 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
     for (std::int64_t row = 0; row < t.rows; ++row) {
       const row_source from = row_of(path, t, row);
       if (in_place && from.begin == 0 && from.end == t.columns && from.value == nullptr) {
-        values_[s] = const_cast<std::byte*>(path.data + from.offset);  // kernels only read their operands
+        use_in_place(s, path.data + from.offset, t);
         return;
       }
       load_row(path, t, from, to + row * t.columns * path.item);
@@ -124,7 +129,7 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
   } else {
     const std::byte* const from = path.data + offset_of(path, t);
     if (in_place) {
-      values_[s] = const_cast<std::byte*>(from);
+      use_in_place(s, from, t);
       return;
     }
     if (std::abs(row_stride) < std::abs(column_stride)) {
@@ -137,6 +142,13 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
     }
   }
   pad(to, t.rows * t.columns, path.item);
+}
+
+void tile_computer::use_in_place(std::uint16_t s, const std::byte* from, const tile& t) {
+  const std::int64_t bytes = t.columns * static_cast<std::int64_t>(item_size(plan_.slots[s].type));
+  values_[s] = const_cast<std::byte*>(from);  // kernels only read their operands
+  if (leads_[s]) ahead_.push_back(from + bytes);
+  ahead_bytes_ = std::max(ahead_bytes_, bytes);
 }
 
 /// Brings one row of a load inside its window. Where several dimensions leave it, the first one (of the leaf) with a
@@ -202,12 +214,25 @@ void tile_computer::load_index(std::uint16_t s, const tile& t) {
   pad(block(s), t.rows * t.columns, static_cast<std::int64_t>(sizeof(std::int64_t)));
 }
 
+/// Fetches the step's share of what the next tile will most likely read and write, so that memory works while the
+/// kernels compute: they take turns otherwise.
+void tile_computer::prefetch(std::size_t step) const {
+  const std::int64_t lines = (ahead_bytes_ + cache_line - 1) / cache_line;
+  const auto steps = static_cast<std::int64_t>(plan_.steps.size());
+  const auto i = static_cast<std::int64_t>(step);
+  for (const std::byte* const p : ahead_)
+    for (std::int64_t line = lines * i / steps; line < lines * (i + 1) / steps; ++line)
+      __builtin_prefetch(p + line * cache_line);
+}
+
 void tile_computer::run(const tile& t) {
   for (const std::uint16_t s : loads_) load(s, t);
   for (const std::uint16_t s : indices_) load_index(s, t);
   const std::int64_t n = t.rows * t.columns;
   const std::int64_t grains = grains_of(n);
-  for (const step& k : plan_.steps) {
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const step& k = plan_.steps[i];
+    prefetch(i);
     if (k.checked_power) check_exponents(plan_.slots[k.b].type, values_[k.b], n);
     k.run(grains * k.width, values_[k.a], values_[k.b], values_[k.c], values_[k.out]);
   }
@@ -222,6 +247,9 @@ void tile_computer::store(const tile& t) {
   };
   for (std::size_t k = 0; k < it_.outputs.size(); ++k)
     if (writes_through_[k]) values_[plan_.outputs[k]] = whole_grains ? target(it_.outputs[k]) : block(plan_.outputs[k]);
+  ahead_.clear();
+  ahead_bytes_ = 0;
+  if (whole_grains && writes_through_[0]) ahead_.push_back(target(it_.outputs[0]) + t.columns * it_.outputs[0].item);
   run(t);
   for (std::size_t k = 0; k < it_.outputs.size(); ++k) {
     if (writes_through_[k] && whole_grains) continue;
@@ -239,6 +267,8 @@ tile_computer::view tile_computer::values(const tile& t) {
     const load_path& path = it_.loads[plan_.slots[plan_.outputs[0]].which];
     return {path.data + offset_of(path, t), path.stride[path.stride.size() - 2] / path.item};
   }
+  ahead_.clear();
+  ahead_bytes_ = 0;
   run(t);
   return {values_[plan_.outputs[0]], t.columns};
 }

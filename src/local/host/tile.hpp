@@ -60,9 +60,11 @@ class tile_computer {
     const guard* columns;       ///< for the other columns
   };
   [[nodiscard]] row_source row_of(const load_path& path, const tile& t, std::int64_t row) const;
+  void use_in_place(std::uint16_t slot, const std::byte* from, const tile& t);
   void load_row(const load_path& path, const tile& t, const row_source& from, std::byte* to) const;
   void load_index(std::uint16_t slot, const tile& t);
   void run(const tile& t);
+  void prefetch(std::size_t step) const;
   [[nodiscard]] std::byte* block(std::uint16_t slot) const;
   [[nodiscard]] std::int64_t offset_of(const load_path& path, const tile& t) const;
 
@@ -73,6 +75,9 @@ class tile_computer {
   std::byte* scratch_;
   std::vector<std::byte*> values_;            // per slot: where its elements are now
   std::vector<std::uint16_t> loads_, indices_;  // slots to fill for each tile
+  std::vector<bool> leads_;                   // per slot: a load that is the first of those close together
+  std::vector<const std::byte*> ahead_;       // where memory used in place goes on after the present tile
+  std::int64_t ahead_bytes_ = 0;
   std::vector<bool> writes_through_;          // per output: the last kernel may write into the array itself
   bool passes_through_ = false;
 };

@@ -66,6 +66,7 @@ void reserve(const file& f, std::int64_t bytes) {
       static_cast<rlim_t>(bytes) > limit.rlim_cur)
     fail(f.path(), "cannot write", EFBIG);
   if (::ftruncate(f.descriptor(), bytes) != 0) fail(f.path(), "cannot write", errno);
+  if (bytes == 0) return;
   // Not posix_fallocate: where the file system cannot reserve, that writes to every block.
   int result = 0;
   do result = ::fallocate(f.descriptor(), 0, 0, bytes);

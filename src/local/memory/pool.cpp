@@ -65,14 +65,14 @@ std::byte* pool::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > largest) give_up(bytes);
   const rounded_size size = round_up(bytes);
-  std::byte* const data = take(size.index, size.bytes);
+  std::byte* const data = take(size.index, size.bytes, bytes);
   stats_.in_use += size.bytes;
   stats_.peak_in_use = std::max(stats_.peak_in_use, stats_.in_use);
   ++stats_.allocations;
   return data;
 }
 
-std::byte* pool::take(std::size_t index, std::size_t bytes) {
+std::byte* pool::take(std::size_t index, std::size_t bytes, std::size_t requested) {
   size_class& c = classes_[index];
   if (!c.free.empty()) {
     std::byte* const data = c.free.back();
@@ -84,18 +84,18 @@ std::byte* pool::take(std::size_t index, std::size_t bytes) {
     return stats_.limit != 0 && (bytes > stats_.limit || stats_.in_use + stats_.cached > stats_.limit - bytes);
   };
   if (over_limit()) trim_locked();
-  if (over_limit()) give_up(bytes);
+  if (over_limit()) give_up(requested);
   c.free.reserve(c.blocks + 1);
   std::byte* data = nullptr;
   try {
     data = upstream_->allocate(bytes);
   } catch (const out_of_memory&) {
-    if (stats_.cached == 0) give_up(bytes);
+    if (stats_.cached == 0) give_up(requested);
     trim_locked();
     try {
       data = upstream_->allocate(bytes);
     } catch (const out_of_memory&) {
-      give_up(bytes);
+      give_up(requested);
     }
   }
   ++c.blocks;

@@ -36,7 +36,7 @@ class pool final : public resource {
   };
   static constexpr std::size_t class_count = 256;
 
-  std::byte* take(std::size_t index, std::size_t bytes);
+  std::byte* take(std::size_t index, std::size_t bytes, std::size_t requested);
   [[noreturn]] void give_up(std::size_t requested) const;
   void trim_locked() noexcept;
 

@@ -1,0 +1,127 @@
+// The current device's memory as users see it.
+#include <serried/array.hpp>
+#include <serried/context.hpp>
+#include <serried/creation.hpp>
+#include <serried/memory.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace sr = serried;
+
+namespace {
+
+// Counts what it gives and takes.
+class counting final : public sr::memory::resource {
+ public:
+  std::byte* allocate(std::size_t bytes) override {
+    if (bytes == 0) return nullptr;
+    ++alive;
+    return static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+  }
+  void deallocate(std::byte* data, std::size_t) noexcept override {
+    --alive;
+    std::free(data);
+  }
+  int alive = 0;
+};
+
+}  // namespace
+
+TEST(memory, statistics_follow_arrays) {
+  const sr::context_guard own(sr::context::make());
+  EXPECT_EQ(sr::memory::stats().in_use, 0U);
+  {
+    const sr::array a = sr::zeros({1000, 1000});
+    EXPECT_GE(sr::memory::stats().in_use, 8'000'000U);
+    EXPECT_LT(sr::memory::stats().in_use, 11'000'000U);
+  }
+  EXPECT_EQ(sr::memory::stats().in_use, 0U);
+  EXPECT_GE(sr::memory::stats().cached, 8'000'000U);
+  EXPECT_GE(sr::memory::stats().peak_in_use, 8'000'000U);
+  sr::memory::trim();
+  EXPECT_EQ(sr::memory::stats().cached, 0U);
+}
+
+TEST(memory, a_limit_is_kept_and_named) {
+  const sr::context_guard own(sr::context::make());
+  const sr::array kept = sr::ones({1000});
+  sr::memory::set_limit(1'000'000);
+  try {
+    (void)sr::zeros({1000, 1000});
+    FAIL();
+  } catch (const sr::out_of_memory& e) {
+    const std::string text = e.what();
+    for (const char* part : {"8000000", "in use", "cached", "limit 1000000"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+  EXPECT_EQ(sr::sum(kept).item<double>(), 1000);  // nothing was lost
+  EXPECT_THROW(sr::memory::set_limit(10), sr::value_error);
+  sr::memory::set_limit(0);
+  EXPECT_EQ(sr::zeros({1000, 1000}).size(), 1'000'000);
+}
+
+TEST(memory, a_resource_of_ones_own) {
+  const sr::context_guard own(sr::context::make());
+  const auto mine = std::make_shared<counting>();
+  const sr::array before = sr::ones({100});
+  {
+    sr::memory::set_resource(mine);
+    const sr::array a = sr::ones({100}) + before;
+    EXPECT_GT(mine->alive, 0);
+    sr::memory::set_resource(nullptr);
+    const sr::array b = a + 1;
+    EXPECT_EQ(sr::sum(b).item<double>(), 300);
+  }
+  EXPECT_EQ(mine->alive, 0);
+}
+
+TEST(memory, a_steady_loop_allocates_nothing_new) {
+  const sr::context_guard own(sr::context::make());
+  sr::array u = sr::ones({100, 100});
+  const auto U = with_boundary(u, sr::periodic);
+  u += at(U, {1, 0}) * 0.5;
+  const auto held = sr::memory::stats().in_use + sr::memory::stats().cached;
+  for (int i = 0; i < 100; ++i) u += at(U, {1, 0}) * 0.5;
+  EXPECT_EQ(sr::memory::stats().in_use + sr::memory::stats().cached, held);
+}
+
+TEST(context, threads_join_with_a_guard) {
+  const sr::context own = sr::context::make();
+  const sr::context_guard here(own);
+  const sr::array a = sr::ones({10});
+  double total = 0;
+  std::thread([&] {
+    const sr::context_guard there(own);
+    total = sr::sum(a + sr::ones({10})).item<double>();
+  }).join();
+  EXPECT_EQ(total, 20);
+}
+
+TEST(context, arrays_of_different_devices_do_not_mix) {
+  const sr::array a = sr::ones({10});
+  const sr::context_guard other(sr::context::make());
+  const sr::array b = sr::ones({10});
+  EXPECT_THROW((void)(a + b).eval(), sr::device_error);
+}
+
+TEST(context, threads_can_be_set) {
+  setenv("SERRIED_THREADS", "3", 1);
+  EXPECT_EQ(sr::context::make().threads(), 3);
+  EXPECT_EQ(sr::context::make(2).threads(), 3);
+  for (const char* bad : {"0", "-1", "two", "3 ", "99999999999"}) {
+    setenv("SERRIED_THREADS", bad, 1);
+    EXPECT_THROW((void)sr::context::make(), sr::value_error) << bad;
+  }
+  unsetenv("SERRIED_THREADS");
+  EXPECT_GE(sr::context::make(1000).threads(), 1);
+  setenv("SERRIED_DEVICE", "cuda", 1);
+  EXPECT_THROW((void)sr::context::make(), sr::device_error);
+  setenv("SERRIED_DEVICE", "tpu", 1);
+  EXPECT_THROW((void)sr::context::make(), sr::value_error);
+  unsetenv("SERRIED_DEVICE");
+}
