@@ -16,8 +16,16 @@ namespace serried::inline v0::host {
 /// element never depends on where a row or a shard ends.
 inline constexpr std::int64_t grain = 64;
 
+/// What a kernel reads: for each operand, the elements of the first grain and the elements from there to the next
+/// grain's, which is 64, or 0 for a constant (of which one grain is kept).
+struct operands {
+  const void* a;
+  const void* b;
+  const void* c;
+  std::int64_t step_a, step_b, step_c;
+};
 /// Computes grains · 64 elements. `out` may be an operand's own memory, but not overlap it otherwise.
-using kernel = void (*)(std::int64_t grains, const void* a, const void* b, const void* c, void* out);
+using kernel = void (*)(std::int64_t grains, const operands& in, void* out);
 
 /// Merges n contiguous elements into state i of `count` (stored as engine.hpp says).
 using row_kernel = void (*)(const void* x, std::int64_t n, std::byte* states, std::int64_t count, std::int64_t i);
@@ -32,8 +40,14 @@ struct reduction_kernels {
 template <class T>
 using by_dtype = std::array<T, dtype_count>;
 
+/// How the second of two operations in one kernel uses the first one's result r: the two round as they would apart.
+enum class chain : std::uint8_t { add, subtract, subtract_from, multiply };  // r + c, r − c, c − r, r · c
+inline constexpr std::size_t chain_count = 4;
+
 struct kernel_table {
   std::array<by_dtype<kernel>, static_cast<std::size_t>(opcode::count_)> operations{};  // [opcode][operand]
+  /// [first][second][operand]: (a first b) second c. The first is add, subtract or multiply, in their opcodes' order.
+  std::array<std::array<by_dtype<kernel>, chain_count>, 3> chains{};
   by_dtype<by_dtype<kernel>> casts{};                                                   // [from][to]
   std::array<by_dtype<reduction_kernels>, 4> reductions{};                              // [reduce_kind][accumulator]
 };

@@ -44,6 +44,7 @@ class lowering {
       if (widen && narrow_float(program_.code[r].out)) s = cast(s, program_.code[r].out, dtype::float32);
       plan_.outputs.push_back(s);
     }
+    chain_steps();
     place_scratch();
     return std::move(plan_);
   }
@@ -203,6 +204,7 @@ class lowering {
     if (k == nullptr)
       throw dtype_error(fmt::format("{}: the host engine does not compute it for {}", name(op), name(in)));
     const std::uint16_t s = emit(k, out, a, b, c, width);
+    if (op <= opcode::multiply && op >= opcode::add && width == 1 && is_floating(type)) plan_.steps.back().chained = op;
     plan_.steps.back().checked_power = op == opcode::power && is_signed_integer(in);
     return s;
   }
@@ -223,6 +225,50 @@ class lowering {
     return cast(result, wide.out, i.out);
   }
 
+  // ---- Two operations in one kernel save a store and a load.
+
+  void chain_steps() {
+    std::vector<int> uses(plan_.slots.size(), 0);
+    std::vector<int> producer(plan_.slots.size(), -1);
+    for (std::size_t k = 0; k < plan_.steps.size(); ++k) {
+      const step& s = plan_.steps[k];
+      ++uses[s.a];
+      if (s.b != s.a || s.chained != opcode::count_) ++uses[s.b];
+      if (s.c != s.a) ++uses[s.c];
+      producer[s.out] = static_cast<int>(k);
+    }
+    for (const std::uint16_t s : plan_.outputs) uses[s] += 2;
+    std::vector<bool> gone(plan_.steps.size(), false);
+    for (step& second : plan_.steps) {
+      if (second.chained == opcode::count_) continue;
+      for (const bool left : {true, false}) {
+        const std::uint16_t r = left ? second.a : second.b;
+        const int k = producer[r];
+        if (k < 0 || uses[r] != 1) continue;
+        const step& first = plan_.steps[static_cast<std::size_t>(k)];
+        if (first.chained == opcode::count_) continue;
+        const chain how = second.chained == opcode::add        ? chain::add
+                          : second.chained == opcode::multiply ? chain::multiply
+                          : left                               ? chain::subtract
+                                                               : chain::subtract_from;
+        const std::uint16_t other = left ? second.b : second.a;
+        const auto row = static_cast<std::size_t>(first.chained) - static_cast<std::size_t>(opcode::add);
+        const auto type = static_cast<std::size_t>(plan_.slots[second.out].type);
+        second.run = kernels_.chains[row][static_cast<std::size_t>(how)][type];
+        second.a = first.a;
+        second.b = first.b;
+        second.c = other;
+        second.chained = opcode::count_;
+        gone[static_cast<std::size_t>(k)] = true;
+        break;
+      }
+    }
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < plan_.steps.size(); ++k)
+      if (!gone[k]) plan_.steps[kept++] = plan_.steps[k];
+    plan_.steps.resize(kept);
+  }
+
   // ---- Scratch memory: a block is free again after the last step that reads it.
 
   void place_scratch() {
@@ -238,19 +284,21 @@ class lowering {
     std::vector<slot> free;
     std::vector<std::vector<std::uint16_t>> ending(plan_.steps.size());
     for (std::size_t k = 0; k < plan_.steps.size(); ++k) {
+      // A result may take the place of an operand that is not needed any more: kernels allow it.
+      for (const std::uint16_t s : ending[k]) free.push_back(plan_.slots[s]);
       slot& out = plan_.slots[plan_.steps[k].out];
       const std::size_t item = item_size(out.type);
-      const auto fit = std::find_if(free.begin(), free.end(), [&](const slot& f) { return item_size(f.type) == item; });
-      if (fit != free.end()) {
+      const auto fit = std::find_if(free.rbegin(), free.rend(), [&](const slot& f) { return item_size(f.type) == item; });
+      if (fit != free.rend()) {
         out.place = fit->place;
         out.block = fit->block;
-        free.erase(fit);
+        free.erase(std::next(fit).base());
       } else {
         take(out);
       }
       const std::size_t end = last[plan_.steps[k].out];
-      if (end != forever) ending[std::max(end, k)].push_back(plan_.steps[k].out);
-      for (const std::uint16_t s : ending[k]) free.push_back(plan_.slots[s]);
+      if (end == 0) free.push_back(out);  // nobody reads it
+      else if (end != forever) ending[end].push_back(plan_.steps[k].out);
     }
   }
   void take(slot& s) {

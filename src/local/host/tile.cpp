@@ -68,19 +68,19 @@ tile_computer::tile_computer(const program& p, const plan& code, const iteration
       capacity_(capacity),
       scratch_(memory.reserve(code.scratch * capacity + code.blocks * stagger)),
       values_(code.slots.size()),
+      steps_(code.slots.size(), grain),
       leads_(code.slots.size(), false) {
   for (std::size_t i = 0; i < code.slots.size(); ++i) {
     const auto s = static_cast<std::uint16_t>(i);
     const slot& v = code.slots[i];
-    const auto item = static_cast<std::int64_t>(item_size(v.type));
     values_[i] = block(s);
     switch (v.from) {
       case slot::kind::scratch: break;
-      case slot::kind::constant: fill(block(s), p.scalars[v.which].bytes.data(), capacity, item); break;
+      case slot::kind::constant: keep_constant(s, p.scalars[v.which].bytes.data()); break;
       case slot::kind::index: indices_.push_back(s); break;
       case slot::kind::load: {
         const load_path& path = it.loads[v.which];
-        if (path.uniform()) fill(block(s), path.data + path.offset, capacity, item);
+        if (path.uniform()) keep_constant(s, path.data + path.offset);
         else loads_.push_back(s);
         leads_[i] = std::none_of(loads_.begin(), loads_.end(), [&](std::uint16_t other) {
           const load_path& o = it.loads[code.slots[other].which];
@@ -97,6 +97,13 @@ tile_computer::tile_computer(const program& p, const plan& code, const iteration
     passes_through_ = path.guards.empty() && path.aligned && path.stride.back() == path.item &&
                       path.stride[path.stride.size() - 2] % path.item == 0;
   }
+}
+
+/// One grain for all kernels to read again and again; as an output, a whole tile.
+void tile_computer::keep_constant(std::uint16_t s, const std::byte* value) {
+  const bool stored = std::find(plan_.outputs.begin(), plan_.outputs.end(), s) != plan_.outputs.end();
+  fill(block(s), value, stored ? capacity_ : grain, static_cast<std::int64_t>(item_size(plan_.slots[s].type)));
+  steps_[s] = 0;
 }
 
 std::byte* tile_computer::block(std::uint16_t s) const {
@@ -233,8 +240,9 @@ void tile_computer::run(const tile& t) {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const step& k = plan_.steps[i];
     prefetch(i);
-    if (k.checked_power) check_exponents(plan_.slots[k.b].type, values_[k.b], n);
-    k.run(grains * k.width, values_[k.a], values_[k.b], values_[k.c], values_[k.out]);
+    if (k.checked_power) check_exponents(plan_.slots[k.b].type, values_[k.b], steps_[k.b] == 0 ? 1 : n);
+    const operands in{values_[k.a], values_[k.b], values_[k.c], steps_[k.a], steps_[k.b], steps_[k.c]};
+    k.run(grains * k.width, in, values_[k.out]);
   }
 }
 

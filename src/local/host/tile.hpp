@@ -51,6 +51,7 @@ class tile_computer {
   [[nodiscard]] bool passes_through() const { return passes_through_; }
 
  private:
+  void keep_constant(std::uint16_t slot, const std::byte* value);
   void load(std::uint16_t slot, const tile& t);
   /// Where a row of a guarded load comes from.
   struct row_source {
@@ -74,6 +75,7 @@ class tile_computer {
   std::int64_t capacity_;
   std::byte* scratch_;
   std::vector<std::byte*> values_;            // per slot: where its elements are now
+  std::vector<std::int64_t> steps_;           // per slot: elements from grain to grain, for the kernels
   std::vector<std::uint16_t> loads_, indices_;  // slots to fill for each tile
   std::vector<bool> leads_;                   // per slot: a load that is the first of those close together
   std::vector<const std::byte*> ahead_;       // where memory used in place goes on after the present tile
