@@ -68,6 +68,9 @@ class SERRIED_API communicator {
   [[nodiscard]] int node_rank() const;          ///< rank among those on this machine
   [[nodiscard]] int node_size() const;          ///< ranks on this machine
   [[nodiscard]] std::string_view name() const;  ///< "self", "mpi"
+  /// True when operations proceed while the caller computes; false with SERRIED_PROGRESS=inline, where they proceed
+  /// only in calls.
+  [[nodiscard]] bool overlaps() const;
 
   /// Ranks that give the same colour form a communicator, ordered by key, then rank. A negative colour: the caller
   /// is in none and gets a communicator for which `valid()` is false.

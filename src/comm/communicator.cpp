@@ -66,6 +66,7 @@ int communicator::size() const { return checked(backend_).size(); }
 int communicator::node_rank() const { return checked(backend_).node_rank(); }
 int communicator::node_size() const { return checked(backend_).node_size(); }
 std::string_view communicator::name() const { return checked(backend_).name(); }
+bool communicator::overlaps() const { return checked(backend_).overlaps(); }
 
 communicator communicator::split(int color, int key) const { return communicator(checked(backend_).split(color, key)); }
 

@@ -27,6 +27,7 @@ class progress {
 
   /// Throws comm_error after stop().
   void submit(std::shared_ptr<mpi_work> w);
+  [[nodiscard]] bool threaded() const noexcept { return threaded_; }
   /// Looks whether `w` is finished.
   bool poll(const mpi_work& w);
   /// Returns when `w` is finished; past the stall limit, ends all ranks.
