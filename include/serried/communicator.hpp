@@ -71,6 +71,8 @@ class SERRIED_API communicator {
   /// True when operations proceed while the caller computes; false with SERRIED_PROGRESS=inline, where they proceed
   /// only in calls.
   [[nodiscard]] bool overlaps() const;
+  /// True in checked mode (SERRIED_CHECK=1), where every collective call is compared across the ranks.
+  [[nodiscard]] bool checked() const;
 
   /// Ranks that give the same colour form a communicator, ordered by key, then rank. A negative colour: the caller
   /// is in none and gets a communicator for which `valid()` is false.

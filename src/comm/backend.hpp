@@ -21,6 +21,7 @@ class backend {
   [[nodiscard]] virtual int node_size() const = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual bool overlaps() const = 0;  ///< as communicator::overlaps
+  [[nodiscard]] virtual bool checked() const = 0;   ///< as communicator::checked
   /// All ranks of the run are in it, so that an error that its ranks share is everybody's.
   [[nodiscard]] virtual bool spans_run() const = 0;
 

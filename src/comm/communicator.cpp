@@ -28,7 +28,7 @@ void work::keep_alive(std::shared_ptr<const void> owner) {
 
 namespace {
 
-comm::backend& checked(const std::shared_ptr<comm::backend>& backend) {
+comm::backend& alive(const std::shared_ptr<comm::backend>& backend) {
   if (!backend) throw comm_error("this rank is not in the communicator (its color was negative)");
   return *backend;
 }
@@ -61,17 +61,18 @@ std::vector<std::size_t> to_vector(std::span<const std::size_t> counts) { return
 
 communicator::communicator() : backend_(comm::make_self(false)) {}
 
-int communicator::rank() const { return checked(backend_).rank(); }
-int communicator::size() const { return checked(backend_).size(); }
-int communicator::node_rank() const { return checked(backend_).node_rank(); }
-int communicator::node_size() const { return checked(backend_).node_size(); }
-std::string_view communicator::name() const { return checked(backend_).name(); }
-bool communicator::overlaps() const { return checked(backend_).overlaps(); }
+int communicator::rank() const { return alive(backend_).rank(); }
+int communicator::size() const { return alive(backend_).size(); }
+int communicator::node_rank() const { return alive(backend_).node_rank(); }
+int communicator::node_size() const { return alive(backend_).node_size(); }
+std::string_view communicator::name() const { return alive(backend_).name(); }
+bool communicator::checked() const { return alive(backend_).checked(); }
+bool communicator::overlaps() const { return alive(backend_).overlaps(); }
 
-communicator communicator::split(int color, int key) const { return communicator(checked(backend_).split(color, key)); }
+communicator communicator::split(int color, int key) const { return communicator(alive(backend_).split(color, key)); }
 
 comm::work communicator::broadcast(void* data, std::size_t count, dtype type, int root) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_rank("broadcast", "root", root, b.size());
   check_bytes("broadcast", count, type);
   return comm::work(
@@ -80,7 +81,7 @@ comm::work communicator::broadcast(void* data, std::size_t count, dtype type, in
 
 comm::work communicator::all_reduce(const void* in, void* out, std::size_t count, dtype type,
                                     comm::reduce_op op) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_bytes("all_reduce", count, type);
   if (type == dtype::float16 || type == dtype::bfloat16)
     throw dtype_error(fmt::format("all_reduce: {} is not supported; convert to float32", serried::name(type)));
@@ -91,13 +92,13 @@ comm::work communicator::all_reduce(const void* in, void* out, std::size_t count
 }
 
 comm::work communicator::all_gather(const void* in, void* out, std::size_t count, dtype type) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_bytes("all_gather", count, type, static_cast<std::size_t>(b.size()));
   return comm::work(b.start({.op = operation::all_gather, .type = type, .count = count, .in = in, .out = out}));
 }
 
 comm::work communicator::all_gatherv(const void* in, void* out, std::span<const std::size_t> counts, dtype type) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   const std::size_t total = total_of("all_gatherv", counts, b.size());
   check_bytes("all_gatherv", total, type);
   return comm::work(b.start({.op = operation::all_gatherv,
@@ -109,14 +110,14 @@ comm::work communicator::all_gatherv(const void* in, void* out, std::span<const 
 }
 
 comm::work communicator::all_to_all(const void* in, void* out, std::size_t count, dtype type) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_bytes("all_to_all", count, type, static_cast<std::size_t>(b.size()));
   return comm::work(b.start({.op = operation::all_to_all, .type = type, .count = count, .in = in, .out = out}));
 }
 
 comm::work communicator::all_to_allv(const void* in, std::span<const std::size_t> send_counts, void* out,
                                      std::span<const std::size_t> recv_counts, dtype type) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_bytes("all_to_allv", total_of("all_to_allv", send_counts, b.size()), type);
   check_bytes("all_to_allv", total_of("all_to_allv", recv_counts, b.size()), type);
   const auto me = static_cast<std::size_t>(b.rank());
@@ -132,14 +133,14 @@ comm::work communicator::all_to_allv(const void* in, std::span<const std::size_t
 }
 
 comm::work communicator::send(const void* data, std::size_t count, dtype type, int peer) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_rank("send", "peer", peer, b.size());
   check_bytes("send", count, type);
   return comm::work(b.start({.op = operation::send, .type = type, .count = count, .root = peer, .in = data}));
 }
 
 comm::work communicator::recv(void* data, std::size_t count, dtype type, int peer) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   check_rank("recv", "peer", peer, b.size());
   check_bytes("recv", count, type);
   return comm::work(b.start({.op = operation::recv, .type = type, .count = count, .root = peer, .out = data}));
@@ -147,7 +148,7 @@ comm::work communicator::recv(void* data, std::size_t count, dtype type, int pee
 
 comm::work communicator::exchange(std::span<const comm::send_part> sends,
                                   std::span<const comm::recv_part> receives) const {
-  comm::backend& b = checked(backend_);
+  comm::backend& b = alive(backend_);
   for (const auto& part : sends) check_rank("exchange", "peer", part.peer, b.size());
   for (const auto& part : receives) check_rank("exchange", "peer", part.peer, b.size());
   return comm::work(b.start({.op = operation::exchange,
@@ -155,10 +156,10 @@ comm::work communicator::exchange(std::span<const comm::send_part> sends,
                              .receives = {receives.begin(), receives.end()}}));
 }
 
-comm::work communicator::barrier() const { return comm::work(checked(backend_).start({.op = operation::barrier})); }
+comm::work communicator::barrier() const { return comm::work(alive(backend_).start({.op = operation::barrier})); }
 
 void communicator::abort(int exit_code) const {
-  checked(backend_).abort(exit_code);
+  alive(backend_).abort(exit_code);
   std::abort();  // never reached; g++ overlooks that a virtual function does not return
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh SOURCE BUILD WORK: installs BUILD, moves the installed tree, and builds and runs the consumer and the README's
-# programs against it; looks at what the headers ask for and what the library exports; then builds the consumer with
-# Serried as a subdirectory and without MPI.
+# check.sh SOURCE BUILD WORK: installs BUILD, moves the installed tree, and builds and runs the consumer against it; looks at
+# what the headers ask for and what the library exports; then builds the consumer with Serried as a subdirectory and
+# without MPI.
 set -euo pipefail
 source=$1 build=$2 work=$3
 
@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 
-rm -rf "$work"/{first,prefix,consumer,subdirectory,readme}
+rm -rf "$work"/{first,prefix,consumer,subdirectory}
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"
 
@@ -23,19 +23,11 @@ soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 foreign=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^_Z(NK?|T[ISV]N)7serried' || true)
 [ -z "$foreign" ] || fail "exports symbols that are not Serried's: $foreign"
 
-mkdir "$work/readme"
-awk -v folder="$work/readme" '
-  /^```cpp/ { file = folder "/readme_" ++count ".cpp"; next }
-  /^```/ { file = "" }
-  file { print > file }' "$source/README.md"
-cp "$source/examples/plate.npy" "$work/readme"
-
 # fmt and MPI are private: the consumer does without their packages.
 cmake -S "$source/tests/package" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/prefix" \
-  -DREADME_PROGRAMS="$work/readme" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
+  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON -DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON
 cmake --build "$work/consumer" --parallel 2
 "$work/consumer/consumer"
-(cd "$work/readme" && "$work/consumer/readme_1" && "$work/consumer/readme_2" && [ -s y.npy ] && [ -s out.npy ])
 
 cmake -S "$source/tests/package" -B "$work/subdirectory" -DSERRIED_SOURCE="$source" -DSERRIED_MPI=OFF
 cmake --build "$work/subdirectory" --parallel 2 --target consumer

@@ -1,12 +1,23 @@
-#include <serried/dtype.hpp>
+#include <serried/serried.hpp>
 
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 namespace sr = serried;
 
-int main() {
-  if (sr::name(sr::promote(sr::int32, sr::float32)) != "float64") return 1;
-  std::printf("consumer: %s\n", std::string(sr::name(sr::float32)).c_str());
-  return 0;
+// Returns 0 when an expression, an exception that crosses the library's border and a run of one rank work.
+int main(int argc, char** argv) {
+  const sr::array a = sr::arange(5);
+  if (sr::sum(a * a + 1).item<std::int64_t>() != 35) return 2;
+  try {
+    std::ostringstream() << a + sr::ones({4});
+    return 3;
+  } catch (const sr::shape_error& e) {
+    std::printf("consumer: %s\n", e.what());
+  }
+  return sr::run(argc, argv, [](sr::runtime& rt) {
+    const sr::dist::array u = sr::ones({3, 4}, sr::mesh(rt.world()).layout({sr::whole}));
+    return sr::sum(u).item<double>() == 12 ? 0 : 4;
+  });
 }

@@ -73,6 +73,7 @@ class mpi_backend final : public backend, public std::enable_shared_from_this<mp
   int node_rank() const override { return node_rank_; }
   int node_size() const override { return node_size_; }
   std::string_view name() const override { return "mpi"; }
+  bool checked() const override { return run_->checked; }
   bool overlaps() const override { return run_->driver->threaded(); }
   bool spans_run() const override { return size_ == run_->size; }
 
