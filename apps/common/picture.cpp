@@ -21,16 +21,17 @@ constexpr std::int64_t wanted_side = 512;
 
 // Black body: black, dark red, orange, yellow, white, evenly spaced in value.
 struct color {
-  float red, green, blue;
+  double red, green, blue;
 };
 constexpr std::array palette{color{5, 4, 30},   color{70, 10, 90},   color{150, 30, 95},  color{215, 65, 60},
                              color{248, 130, 30}, color{250, 200, 60}, color{252, 252, 210}};
 
-void paint(float value, std::uint8_t* pixel) {
-  const float at = std::clamp(value, 0.0F, 1.0F) * static_cast<float>(palette.size() - 1);
+// `value` from 0 to 1.
+void paint(double value, std::uint8_t* pixel) {
+  const double at = value * static_cast<double>(palette.size() - 1);
   const auto i = std::min(static_cast<std::size_t>(at), palette.size() - 2);
-  const float t = at - static_cast<float>(i);
-  const auto mix = [t](float a, float b) { return static_cast<std::uint8_t>(std::lround(a + t * (b - a))); };
+  const double t = at - static_cast<double>(i);
+  const auto mix = [t](double a, double b) { return static_cast<std::uint8_t>(std::lround(a + t * (b - a))); };
   pixel[0] = mix(palette[i].red, palette[i + 1].red);
   pixel[1] = mix(palette[i].green, palette[i + 1].green);
   pixel[2] = mix(palette[i].blue, palette[i + 1].blue);
@@ -47,10 +48,12 @@ void write_png(const std::string& path, const serried::array& field) {
   const bool band = sides.size() < 2;
   const std::int64_t rows = band ? 1 : sides[0];
   const std::int64_t columns = sides.empty() ? 1 : sides.back();
-  const auto values = field.to_vector<float>();
+  const auto values = field.to_vector<double>();
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const float low = *least;
-  const float scale = *most > low ? 1 / (*most - low) : 0;
+  // Halved, so that the widest range does not overflow.
+  const double low = *least / 2;
+  const double range = *most / 2 - low;
+  const auto share = [&](double v) { return range > 0 ? std::clamp((v / 2 - low) / range, 0.0, 1.0) : 0; };
 
   const std::int64_t longest = std::max(rows, columns);
   const std::int64_t magnified = std::max<std::int64_t>(1, wanted_side / longest);
@@ -61,7 +64,7 @@ void write_png(const std::string& path, const serried::array& field) {
   for (std::int64_t y = 0; y < height; ++y) {
     const std::int64_t row = band ? 0 : y / magnified * thinned;
     for (std::int64_t x = 0; x < width; ++x)
-      paint((values[static_cast<std::size_t>(row * columns + x / magnified * thinned)] - low) * scale,
+      paint(share(values[static_cast<std::size_t>(row * columns + x / magnified * thinned)]),
             &pixels[static_cast<std::size_t>((y * width + x) * 3)]);
   }
 

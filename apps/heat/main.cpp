@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 
 namespace sr = serried;
@@ -26,7 +28,7 @@ sr::mesh make_mesh(const sr::communicator& world, const sr::shape& field, std::v
   std::vector<sr::axis_extent> axes;
   for (int d = 0; d < field.size(); ++d) {
     const int n = d < static_cast<int>(factors.size()) ? factors[static_cast<std::size_t>(d)] : 1;
-    product *= n;
+    product = std::min<std::int64_t>(product * n, std::int64_t{1} << 31);  // more than any number of ranks
     axes.emplace_back(fmt::format("axis{}", d), n);
   }
   if (product != world.size())
@@ -57,13 +59,25 @@ void refuse_not_finite(const sr::dist::array& u, const std::string& what) {
     throw bad_data(fmt::format("{}: the value at index {} is NaN or infinite", what, to_string(*where)));
 }
 
+// True when both paths lead to one file, however they are spelled.
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  return fs::equivalent(a, b, failure) || fs::weakly_canonical(a, failure) == fs::weakly_canonical(b, failure);
+}
+
 // Rank 0 finds out whether the files can be written; all ranks learn of it.
 void check_targets(const sr::communicator& world, const heat::options& o) {
   std::exception_ptr failure;
   if (world.rank() == 0) {
     try {
       if (!o.output.empty()) sr::check_writable(o.output);
-      if (!o.png.empty()) sr::check_writable(o.png);
+      if (!o.png.empty()) {
+        sr::check_writable(o.png);
+        if (same_file(o.png, o.input)) throw sr::io_error(o.png + ": the picture would replace the input");
+        if (!o.output.empty() && same_file(o.png, o.output))
+          throw sr::io_error(o.png + ": --output and --png name the same file");
+      }
     } catch (...) {
       failure = std::current_exception();
     }
@@ -74,7 +88,7 @@ void check_targets(const sr::communicator& world, const heat::options& o) {
 void draw(const sr::dist::array& u, const std::string& path) {
   std::vector<sr::index_item> plane(static_cast<std::size_t>(u.ndim()), sr::_);
   if (u.ndim() == 3) plane[0] = sr::slice(u.shape()[0] / 2, u.shape()[0] / 2 + 1);
-  const sr::array shown = sr::gather(u.select(plane).astype(sr::float32), 0);
+  const sr::array shown = sr::gather(u.select(plane), 0);
   const sr::communicator& world = u.mesh().communicator();
   std::exception_ptr failure;
   if (world.rank() == 0) {
@@ -98,6 +112,8 @@ int simulate(sr::runtime& rt, const heat::options& o) {
   if (!(o.alpha >= 0 && o.alpha <= heat::alpha_bound(ndim)))
     throw heat::usage_error(fmt::format("--alpha {}: stable from 0 to {:.6g} (1/{}) for {} dimension{}", o.alpha,
                                         heat::alpha_bound(ndim), 2 * ndim, ndim, ndim == 1 ? "" : "s"));
+  if (!o.png.empty() && element_count(info.shape) == 0)
+    throw bad_data(fmt::format("{}: an empty field of shape {} cannot be drawn", o.input, to_string(info.shape)));
   const sr::mesh grid = make_mesh(world, info.shape, o.mesh);
   check_targets(world, o);
 
@@ -144,11 +160,15 @@ int main(int argc, char** argv) {
     const bool speaks = rt.rank() == 0;
     try {
       const auto options = heat::parse(argc, argv);
-      if (options) return simulate(rt, *options);
-      if (speaks) heat::print_help(std::cout);
-      return 0;
+      const int code = options ? simulate(rt, *options) : 0;
+      if (!options && speaks) heat::print_help(std::cout);
+      if (std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+      if (speaks) std::cerr << "serried-heat: error: standard output cannot be written" << std::endl;
+      return 1;
     } catch (const heat::usage_error& e) {
-      if (speaks) std::cerr << "serried-heat: error: " << e.what() << std::endl;
+      std::string text = e.what();
+      std::replace(text.begin(), text.end(), '\n', ' ');
+      if (speaks) std::cerr << "serried-heat: error: " << text << std::endl;
       return 2;
     }
   });

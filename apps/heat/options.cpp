@@ -101,9 +101,7 @@ std::optional<options> parse(int argc, char** argv) {
                   .run(),
               given);
   } catch (const po::error& e) {
-    std::string text = e.what();
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    throw usage_error(text);
+    throw usage_error(e.what());
   }
   if (given.count("help") != 0) return std::nullopt;
 

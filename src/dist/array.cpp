@@ -5,6 +5,7 @@
 #include "dist/distribution.hpp"
 #include "dist/evaluate.hpp"
 #include "dist/fetch.hpp"
+#include "dist/same_call.hpp"
 #include "local/evaluate.hpp"
 #include "local/expr_impl.hpp"
 #include "local/select.hpp"
@@ -42,7 +43,7 @@ const mesh& array::mesh() const noexcept { return where_->mesh(); }
 dims array::local_offset() const { return where_->shard(mesh().communicator().rank()).lo; }
 
 array array::select(const std::vector<index_item>& items) const {
-  const selection s = alike([&] {
+  const selection s = alike(mesh(), [&] {
     selection resolved = resolve_selection(items, shape(), "index");
     if (!resolved.is_box)
       throw value_error("index: a distributed array takes slices of step 1, `_` and `ellipsis` only, for now");
@@ -72,8 +73,15 @@ array array::copy() const { return dist::expr(*this).eval(); }
 
 serried::array array::gather() const { return serried::gather(*this); }
 
+void array::check_single() const {
+  alike(mesh(), [&] {
+    if (size() != 1)
+      throw value_error(fmt::format("item: an array of shape {} has {} elements, not one", to_string(shape()), size()));
+  });
+}
+
 void array::fill(const scalar& value) const {
-  alike([&] { local_.fill(value); });
+  alike(mesh(), [&] { local_.fill(value); });
 }
 
 }  // namespace dist
@@ -81,7 +89,7 @@ void array::fill(const scalar& value) const {
 dist::array redistribute(const dist::expr& values, const layout& to) {
   const auto& e = *values.state();
   if (e.root) return redistribute(dist::array(values), to);
-  return dist::evaluate_as(e, dist::alike([&] {
+  return dist::evaluate_as(e, dist::alike(to.mesh(), [&] {
     for (const auto& l : e.leaves)
       if (!(l.data.mesh() == to.mesh())) throw value_error("redistribute: the layout is of another mesh");
     return dist::distribute(to, e.shape);
@@ -91,8 +99,10 @@ dist::array redistribute(const dist::expr& values, const layout& to) {
 array gather(const dist::expr& values, int root) {
   const dist::array a = detail::as_array(values);
   const communicator& world = a.mesh().communicator();
-  if (root >= world.size())
-    throw value_error(fmt::format("gather: root {} of {} ranks", root, world.size()));
+  dist::alike(a.mesh(), [&] {
+    if (root >= world.size()) throw value_error(fmt::format("gather: root {} of {} ranks", root, world.size()));
+  });
+  dist::check_same_call(world, "gather");
   const box all = box::whole(a.shape());
   dist::fetch remote(a.mesh());
   const auto needs = [&](int rank) { return root < 0 || rank == root ? std::vector{all} : std::vector<box>{}; };
@@ -118,7 +128,7 @@ std::ostream& operator<<(std::ostream& out, const dist::array& a) {
 }
 
 dist::array empty(const shape& s, const layout& where, const create_options& options) {
-  const auto distribution = dist::alike([&] { return dist::distribute(where, s); });
+  const auto distribution = dist::alike(where.mesh(), [&] { return dist::distribute(where, s); });
   const box mine = distribution->shard(where.mesh().communicator().rank());
   return {distribution, dims::filled(s.size(), 0), empty(mine.extents(), options)};
 }

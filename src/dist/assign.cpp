@@ -31,6 +31,13 @@ bool reads_elsewhere(const expr_state<dist::array>& e, const dist::array& target
   return false;
 }
 
+bool share_data(const dist::array& a, const dist::array& b) {
+  return a.local().data_storage() == b.local().data_storage();
+}
+
+// What a target is of the array that it is a slice of, the same on every rank.
+box extent_of(const dist::array& a) { return box::whole(a.shape()).shifted(a.origin()); }
+
 }  // namespace
 
 void assign(const dist::array& target, const dist::expr& values) { assign({target}, {values}); }
@@ -38,13 +45,15 @@ void assign(const dist::array& target, const dist::expr& values) { assign({targe
 void assign(std::initializer_list<dist::array> targets, std::initializer_list<dist::expr> values) {
   const std::vector<dist::array> to(targets);
   const std::vector<dist::expr> from(values);
-  dist::alike([&] {
+  if (to.empty()) return;
+  const mesh& grid = to.front().mesh();
+  dist::alike(grid, [&] {
     if (to.size() != from.size())
       throw value_error(fmt::format("assign: {} targets and {} values", to.size(), from.size()));
     for (std::size_t i = 0; i < to.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j)
-        if (to[i].local().data_storage() == to[j].local().data_storage())
-          throw value_error(fmt::format("assign: targets {} and {} share their data", j, i));
+        if (share_data(to[i], to[j]) && !intersect(extent_of(to[i]), extent_of(to[j])).empty())
+          throw value_error(fmt::format("assign: targets {} and {} overlap", j, i));
     }
   });
 
@@ -53,7 +62,7 @@ void assign(std::initializer_list<dist::array> targets, std::initializer_list<di
     expr_state<dist::array> e;
     std::vector<std::size_t> targets;
   };
-  const auto passes = dist::alike([&] {
+  const auto passes = dist::alike(grid, [&] {
     std::vector<pass> result;
     std::vector<bool> done(to.size(), false);
     for (std::size_t first = 0; first < to.size(); ++first) {
@@ -80,7 +89,8 @@ void assign(std::initializer_list<dist::array> targets, std::initializer_list<di
   for (const pass& p : passes) {
     std::vector<array> out;
     for (const std::size_t i : p.targets) {
-      writes.emplace_back(to[i].local(), to.size() > 1 || reads_elsewhere(p.e, to[i]));
+      const auto sharing = std::count_if(to.begin(), to.end(), [&](const auto& t) { return share_data(t, to[i]); });
+      writes.emplace_back(to[i].local(), to.size() > 1 || reads_elsewhere(p.e, to[i]), sharing == 1);
       out.push_back(writes.back().out());
     }
     dist::run(p.e, *to[p.targets.front()].where(), out);

@@ -3,6 +3,7 @@
 #include "dist/evaluate.hpp"
 #include "dist/fetch.hpp"
 #include "dist/reduce.hpp"
+#include "dist/same_call.hpp"
 #include "local/check_leaves.hpp"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ const serried::mesh& mesh_of(const expr_state<array>& e) {
 distribution_ptr result_distribution(const expr_state<array>& e) {
   const serried::mesh& grid = mesh_of(e);
   for (const auto& l : e.leaves)
-    if (l.data.shape() == e.shape) return l.data.where();
+    if (l.data.shape() == e.shape && !l.data.layout().splits().empty()) return l.data.where();
 
   std::vector<split> splits;
   std::vector<std::vector<std::int64_t>> offsets;
@@ -106,11 +107,13 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
   for (int d = 0; d < e.shape.size(); ++d) {
     splits.emplace_back(whole);
     offsets.push_back({0, e.shape[d]});
-    for (std::size_t s = 0; s < e.leaves.size() && offsets.back().size() == 2; ++s) {
+    for (std::size_t s = 0; s < e.leaves.size() && splits.back().axes().empty(); ++s) {
       const distribution& leaf_where = *e.leaves[s].data.where();
       const int leaf_d = d - (e.shape.size() - leaf_where.ndim());
-      if (leaf_d < 0 || !leaf_where.is_split(leaf_d) || leaf_where.shape()[leaf_d] == 1) continue;
-      const split& how = leaf_where.layout().splits()[static_cast<std::size_t>(leaf_d)];
+      const auto& all = leaf_where.layout().splits();
+      if (leaf_d < 0 || static_cast<std::size_t>(leaf_d) >= all.size()) continue;
+      if (leaf_where.shape()[leaf_d] == 1 && e.shape[d] != 1) continue;
+      const split& how = all[static_cast<std::size_t>(leaf_d)];
       std::uint32_t axes = 0;
       for (const mesh_axis& a : how.axes()) axes |= std::uint32_t{1} << a.index();
       if ((axes & used) != 0) continue;
@@ -138,6 +141,7 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
 }  // namespace
 
 void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs) {
+  check_same_call(where.mesh().communicator(), "evaluate");
   const int rank = where.mesh().communicator().rank();
   const box mine = where.shard(rank);
   fetch remote(where.mesh());
@@ -187,7 +191,7 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
 }
 
 array evaluate_as(const expr_state<array>& e, const distribution_ptr& where) {
-  alike([&] { check_leaves(e); });
+  alike(where->mesh(), [&] { check_leaves(e); });
   const int rank = where->mesh().communicator().rank();
   const auto& device = e.leaves.front().data.local().data_storage()->device();
   const serried::array out[] = {allocate(device, where->shard(rank).extents(), e.type)};
@@ -196,7 +200,7 @@ array evaluate_as(const expr_state<array>& e, const distribution_ptr& where) {
 }
 
 array evaluate(const expr_state<array>& e) {
-  const distribution_ptr where = alike([&] {
+  const distribution_ptr where = alike(e.leaves.front().data.mesh(), [&] {
     check_leaves(e);
     return result_distribution(e);
   });

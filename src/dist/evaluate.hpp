@@ -3,6 +3,7 @@
 
 #include <serried/dist/array.hpp>
 
+#include "comm/backend.hpp"
 #include "dist/distribution.hpp"
 #include "local/evaluate.hpp"
 #include "local/expr_state.hpp"
@@ -25,22 +26,13 @@ namespace serried::inline v0::dist {
 /// `where`. Elements of other ranks are fetched while the interior is computed.
 void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs);
 
-/// Calls f; an error of this library that comes out of it, and that all ranks see alike, is marked collective.
+/// Calls f, which looks at nothing but what all ranks of the mesh know alike: an error is everybody's.
 template <class F>
-decltype(auto) alike(F&& f) {
+decltype(auto) alike(const serried::mesh& grid, F&& f) {
   try {
     return std::forward<F>(f)();
-  } catch (shape_error& e) {
-    e.set_collective(true);
-    throw;
-  } catch (dtype_error& e) {
-    e.set_collective(true);
-    throw;
-  } catch (index_error& e) {
-    e.set_collective(true);
-    throw;
-  } catch (value_error& e) {
-    e.set_collective(true);
+  } catch (error& e) {
+    e.set_collective(grid.communicator().backend()->spans_run());
     throw;
   }
 }

@@ -2,6 +2,7 @@
 
 #include "dist/evaluate.hpp"
 #include "dist/mesh.hpp"
+#include "dist/same_call.hpp"
 #include "local/evaluate.hpp"
 #include "local/expr_impl.hpp"
 #include "local/storage.hpp"
@@ -70,6 +71,8 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
   }
 
   const serried::mesh& grid = where->mesh();
+  constexpr const char* names[] = {"sum", "prod", "min", "max"};
+  check_same_call(grid.communicator(), names[static_cast<int>(e.root->what.kind)]);
   const int rank = grid.communicator().rank();
   const box mine = where->shard(rank);
   const auto& device = e.leaves.front().data.local().data_storage()->device();

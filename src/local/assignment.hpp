@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace serried::inline v0 {
@@ -18,7 +19,7 @@ template <class Array>
 std::uint16_t append_for(builder<Array>& b, const basic_expr<Array>& values, const shape& target, dtype type) {
   basic_expr<Array> source = values.state()->root ? basic_expr<Array>(values.eval()) : values;
   // NumPy drops leading dimensions of length 1 from the values of an assignment.
-  if (source.ndim() > target.size()) {
+  if (std::is_same_v<Array, array> && source.ndim() > target.size()) {
     Array flat = source.eval();
     std::vector<index_item> items;
     for (int d = 0; d < source.ndim() - target.size() && source.shape()[d] == 1; ++d) items.emplace_back(0);

@@ -140,6 +140,9 @@ basic_expr<Array> make_at(const basic_expr<Array>& e, const dims& offset) {
   if (offset.size() != e.ndim())
     throw shape_error(fmt::format("at: offset {} for an array of shape {}: one entry per dimension is needed",
                                   to_string(offset), to_string(e.shape())));
+  for (const std::int64_t o : offset)
+    if (o > largest_offset || o < -largest_offset)
+      throw index_error(fmt::format("at: offset {} is out of range", to_string(offset)));
   const basic_expr<Array> base = is_leaf(*e.state()) ? e : basic_expr<Array>(e.eval());
   auto state = std::make_shared<expr_state<Array>>(*base.state());
   for (const std::int64_t o : offset)

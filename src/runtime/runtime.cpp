@@ -2,6 +2,10 @@
 #include <serried/error.hpp>
 #include <serried/runtime.hpp>
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -54,15 +58,34 @@ struct runtime::impl {
     finished = true;
   }
 
-  /// Reports an error and ends the run: in good order when all ranks got it or there are no others.
+  /// Reports an error and ends the run: in good order when all ranks got it or there are no others. Whether all got it
+  /// is only known once they have all come here; those that do not are not waited for.
   void fail(std::string_view message, bool collective) noexcept {
     if (!collective && session) comm::end_with_error(*world.backend(), message);
-    if (world.rank() == 0) comm::print_error(message);
+    const bool printed = world.rank() == 0;
+    if (printed) comm::print_error(message);
+    const auto give_up = [&] {
+      if (printed) world.abort(1);
+      comm::end_with_error(*world.backend(), message);
+    };
+    std::mutex mutex;
+    std::condition_variable came;
+    bool all_here = false;
+    std::thread watch([&] {
+      std::unique_lock lock(mutex);
+      if (!came.wait_for(lock, std::chrono::seconds(5), [&] { return all_here; })) give_up();
+    });
     try {
       finish();
-    } catch (const std::exception& e) {
-      comm::end_with_error(*world.backend(), e.what());
+    } catch (const std::exception&) {
+      give_up();
     }
+    {
+      const std::lock_guard lock(mutex);
+      all_here = true;
+    }
+    came.notify_one();
+    watch.join();
   }
 
   std::optional<comm::mpi_session> session;

@@ -82,6 +82,7 @@ class SERRIED_API array : public operand {
   /// The value of a one-element array, on every rank.
   template <element E>
   [[nodiscard]] E item() const {
+    check_single();
     return gather().template item<E>();
   }
   /// All values in C order, on every rank.
@@ -98,6 +99,8 @@ class SERRIED_API array : public operand {
   [[nodiscard]] const dims& origin() const noexcept { return origin_; }
 
  private:
+  void check_single() const;
+
   distribution_ptr where_;
   dims origin_;  // the corner of this view in the array it is a slice of
   serried::array local_;

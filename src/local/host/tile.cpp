@@ -154,7 +154,7 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
 void tile_computer::use_in_place(std::uint16_t s, const std::byte* from, const tile& t) {
   const std::int64_t bytes = t.columns * static_cast<std::int64_t>(item_size(plan_.slots[s].type));
   values_[s] = const_cast<std::byte*>(from);  // kernels only read their operands
-  if (leads_[s]) ahead_.push_back(from + bytes);
+  if (leads_[s]) ahead_.push_back(from + 2 * bytes);
   ahead_bytes_ = std::max(ahead_bytes_, bytes);
 }
 
@@ -221,15 +221,15 @@ void tile_computer::load_index(std::uint16_t s, const tile& t) {
   pad(block(s), t.rows * t.columns, static_cast<std::int64_t>(sizeof(std::int64_t)));
 }
 
-/// Fetches the step's share of what the next tile will most likely read and write, so that memory works while the
-/// kernels compute: they take turns otherwise.
+/// Fetches the step's share of what the tile after the next will most likely read and write, so that memory works while
+/// the kernels compute: they take turns otherwise.
 void tile_computer::prefetch(std::size_t step) const {
   const std::int64_t lines = (ahead_bytes_ + cache_line - 1) / cache_line;
   const auto steps = static_cast<std::int64_t>(plan_.steps.size());
   const auto i = static_cast<std::int64_t>(step);
   for (const std::byte* const p : ahead_)
     for (std::int64_t line = lines * i / steps; line < lines * (i + 1) / steps; ++line)
-      __builtin_prefetch(p + line * cache_line);
+      __builtin_prefetch(p + line * cache_line, 0, 2);
 }
 
 void tile_computer::run(const tile& t) {
@@ -257,7 +257,7 @@ void tile_computer::store(const tile& t) {
     if (writes_through_[k]) values_[plan_.outputs[k]] = whole_grains ? target(it_.outputs[k]) : block(plan_.outputs[k]);
   ahead_.clear();
   ahead_bytes_ = 0;
-  if (whole_grains && writes_through_[0]) ahead_.push_back(target(it_.outputs[0]) + t.columns * it_.outputs[0].item);
+  if (whole_grains && writes_through_[0]) ahead_.push_back(target(it_.outputs[0]) + 2 * t.columns * it_.outputs[0].item);
   run(t);
   for (std::size_t k = 0; k < it_.outputs.size(); ++k) {
     if (writes_through_[k] && whole_grains) continue;

@@ -44,7 +44,8 @@ class system_memory final : public resource {
     if (bytes == 0) return nullptr;
     const bool huge = bytes >= huge_page;
     const std::size_t alignment = huge ? huge_page : smallest;
-    void* const data = bytes > largest ? nullptr : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    void* const data = bytes > address_space ? nullptr : std::aligned_alloc(alignment, rounded);
     if (data == nullptr) throw out_of_memory(fmt::format("the system has no {} bytes of memory", bytes));
     if (huge) madvise(data, bytes, MADV_HUGEPAGE);  // a hint; a kernel without it says no
     return static_cast<std::byte*>(data);
@@ -53,6 +54,7 @@ class system_memory final : public resource {
 
  private:
   static constexpr std::size_t huge_page = std::size_t{2} << 20;
+  static constexpr std::size_t address_space = std::size_t{1} << 47;
 };
 
 }  // namespace
@@ -138,6 +140,7 @@ void pool::trim() noexcept {
 void pool::trim_locked() noexcept {
   for (std::size_t index = 0; index < class_count; ++index) {
     size_class& c = classes_[index];
+    if (c.free.empty()) continue;
     const std::size_t bytes = bytes_of_class(index);
     for (std::byte* const data : c.free) {
       upstream_->deallocate(data, bytes);

@@ -34,7 +34,7 @@ class pool final : public resource {
     std::vector<std::byte*> free;  // its capacity is never below `blocks`, so that deallocate does not allocate
     std::size_t blocks = 0;        // in use and free
   };
-  static constexpr std::size_t class_count = 256;
+  static constexpr std::size_t class_count = 213;  // up to 2^62 bytes
 
   std::byte* take(std::size_t index, std::size_t bytes, std::size_t requested);
   [[noreturn]] void give_up(std::size_t requested) const;

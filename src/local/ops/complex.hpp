@@ -46,6 +46,20 @@ SERRIED_HD inline complex<T> operator/(complex<T> a, complex<T> b) {
   const T scale = T(1) / (b.im + b.re * ratio);
   return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
+/// 1/a in the same way.
+template <class T>
+SERRIED_HD inline complex<T> inverse(complex<T> a) {
+  const T re = a.re < 0 ? -a.re : a.re;
+  const T im = a.im < 0 ? -a.im : a.im;
+  if (im <= re) {
+    const T ratio = a.im / a.re;
+    const T scale = a.re + a.im * ratio;
+    return {T(1) / scale, -ratio / scale};
+  }
+  const T ratio = a.re / a.im;
+  const T scale = a.re * ratio + a.im;
+  return {ratio / scale, T(-1) / scale};
+}
 template <class T>
 SERRIED_HD inline bool operator==(complex<T> a, complex<T> b) {
   return a.re == b.re && a.im == b.im;

@@ -137,7 +137,7 @@ SERRIED_HD inline T power(T a, T b) {
 template <class T>
 SERRIED_HD inline T reciprocal(T a) {
   if constexpr (integer<T>) return static_cast<T>(a == T(1) ? 1 : signed_integer<T> && a == T(-1) ? -1 : 0);
-  else if constexpr (complex_number<T>) return T{1, 0} / a;
+  else if constexpr (complex_number<T>) return inverse(a);
   else return T(1) / a;
 }
 

@@ -87,6 +87,7 @@ void check(const reduction& r) {
 }
 
 void set_identities(const reduction& r, std::byte* states, std::int64_t count) {
+  if (count == 0) return;
   const state_layout layout = layout_of(r);
   const state_array a{states, count};
   if (layout.binned) {
@@ -146,6 +147,7 @@ void finish_bins(dtype component_type, const bins::state& s, std::byte* out) {
 }  // namespace
 
 void finish(const reduction& r, state_array states, std::byte* out) {
+  if (states.count == 0) return;
   const state_layout layout = layout_of(r);
   const auto item = static_cast<std::int64_t>(item_size(r.type));
   if (layout.binned) {
