@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 
@@ -68,21 +67,15 @@ bool same_file(const std::string& a, const std::string& b) {
 
 // Rank 0 finds out whether the files can be written; all ranks learn of it.
 void check_targets(const sr::communicator& world, const heat::options& o) {
-  std::exception_ptr failure;
-  if (world.rank() == 0) {
-    try {
-      if (!o.output.empty()) sr::check_writable(o.output);
-      if (!o.png.empty()) {
-        sr::check_writable(o.png);
-        if (same_file(o.png, o.input)) throw sr::io_error(o.png + ": the picture would replace the input");
-        if (!o.output.empty() && same_file(o.png, o.output))
-          throw sr::io_error(o.png + ": --output and --png name the same file");
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  world.agree(failure);
+  world.together([&] {
+    if (world.rank() != 0) return;
+    if (!o.output.empty()) sr::check_writable(o.output);
+    if (o.png.empty()) return;
+    sr::check_writable(o.png);
+    if (same_file(o.png, o.input)) throw sr::io_error(o.png + ": the picture would replace the input");
+    if (!o.output.empty() && same_file(o.png, o.output))
+      throw sr::io_error(o.png + ": --output and --png name the same file");
+  });
 }
 
 void draw(const sr::dist::array& u, const std::string& path) {
@@ -90,15 +83,9 @@ void draw(const sr::dist::array& u, const std::string& path) {
   if (u.ndim() == 3) plane[0] = sr::slice(u.shape()[0] / 2, u.shape()[0] / 2 + 1);
   const sr::array shown = sr::gather(u.select(plane), 0);
   const sr::communicator& world = u.mesh().communicator();
-  std::exception_ptr failure;
-  if (world.rank() == 0) {
-    try {
-      apps::write_png(path, shown);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  world.agree(failure);
+  world.together([&] {
+    if (world.rank() == 0) apps::write_png(path, shown);
+  });
 }
 
 int simulate(sr::runtime& rt, const heat::options& o) {

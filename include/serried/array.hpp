@@ -33,17 +33,15 @@ class SERRIED_API array : public operand {
  public:
   array();                ///< empty: shape (0,), float64
   array(const expr& e);   // NOLINT(google-explicit-constructor): evaluates
-  array(const array&) = default;
-  array(array&&) noexcept = default;
+  array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: a view of `data` at `offset` bytes.
   array(std::shared_ptr<storage> data, std::int64_t offset, const serried::shape& s, const serried::strides& st,
         serried::dtype type);
 
   array& operator=(const array& other) & = default;      ///< rebinds the name
-  array& operator=(array&& other) & noexcept = default;  ///< rebinds the name
   array& operator=(const expr& e) & { return *this = array(e); }  ///< rebinds the name to a fresh result
-  const array& operator=(const array& values) &&;        ///< writes through, broadcasting and casting as NumPy does
+  const array& operator=(const array& values) &&;        ///< writes through, broadcasting; casts as assign does
   const array& operator=(const expr& values) &&;         ///< writes through
   template <scalar_operand T>
   array& operator=(const T&) & = delete;  ///< `u(sr::_) = 0` fills
@@ -103,7 +101,8 @@ class SERRIED_API array : public operand {
     return static_cast<E*>(exported_data(dtype_of<E>));
   }
 
-  /// Sets every element.
+  /// Sets every element. Throws value_error for an integer out of the dtype's range, dtype_error for a floating value into
+  /// integers (NumPy would truncate it), and as assign does.
   void fill(const scalar& value) const;
 
   // Internal.
@@ -123,32 +122,16 @@ class SERRIED_API array : public operand {
 
 extern template class basic_expr<array>;
 
-/// Writes `values` into the data of `target` (which others may share), broadcasting, and casting as NumPy's
-/// same_kind allows. Throws shape_error or dtype_error before anything is written.
+/// Writes `values` into the data of `target` (which others may share), broadcasting, and casting where NumPy's
+/// same_kind rule allows it (NumPy itself also lets `a[...] = v` truncate floating values into integers). Throws shape_error or dtype_error before anything is written.
 SERRIED_API void assign(const array& target, const expr& values);
 /// Reads everything before it writes anything: targets[i] takes values[i]. Where the shapes agree it is one pass.
 SERRIED_API void assign(std::initializer_list<array> targets, std::initializer_list<expr> values);
 
-template <class T>
-concept local_operand = operands<T> && std::same_as<array_of<T>, array>;
-
-// In place: write through to whoever shares the data. The dtype stays (NumPy's same_kind rule).
-#define SERRIED_UPDATE(symbol)                                        \
-  template <class T>                                                  \
-    requires operands<array, T>                                       \
-  inline const array& operator symbol##=(const array& a, const T& b) { \
-    assign(a, a symbol b);                                            \
-    return a;                                                         \
-  }
-SERRIED_UPDATE(+)
-SERRIED_UPDATE(-)
-SERRIED_UPDATE(*)
-SERRIED_UPDATE(/)
-SERRIED_UPDATE(%)
-SERRIED_UPDATE(&)
-SERRIED_UPDATE(|)
-SERRIED_UPDATE(^)
-#undef SERRIED_UPDATE
+[[nodiscard]] inline array reshape(const array& a, const shape& s) { return a.reshape(s); }
+[[nodiscard]] inline array transpose(const array& a) { return a.T(); }
+[[nodiscard]] inline array transpose(const array& a, const dims& axes) { return a.transpose(axes); }
+[[nodiscard]] inline array broadcast_to(const array& a, const shape& s) { return a.broadcast_to(s); }
 
 /// As NumPy prints arrays.
 SERRIED_API std::ostream& operator<<(std::ostream& out, const array& a);

@@ -13,7 +13,7 @@ class boundary {
  public:
   enum class kind : std::uint8_t { periodic, edge, value };
 
-  explicit boundary(kind k) : kind_(k) {}
+  constexpr explicit boundary(kind k) : kind_(k) {}
   boundary(kind k, const scalar& v) : kind_(k), value_(v) {}
 
   [[nodiscard]] kind type() const noexcept { return kind_; }
@@ -24,8 +24,8 @@ class boundary {
   scalar value_ = false;
 };
 
-inline const boundary periodic{boundary::kind::periodic};  ///< u(i) = u(i mod n)
-inline const boundary edge{boundary::kind::edge};          ///< u(−1) = u(0), u(n) = u(n−1)
+inline constexpr boundary periodic{boundary::kind::periodic};  ///< u(i) = u(i mod n)
+inline constexpr boundary edge{boundary::kind::edge};          ///< u(−1) = u(0), u(n) = u(n−1)
 /// The constant v, converted to the array's dtype.
 [[nodiscard]] inline boundary value(const scalar& v) { return {boundary::kind::value, v}; }
 

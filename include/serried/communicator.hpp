@@ -14,6 +14,11 @@
 
 namespace serried::inline v0 {
 
+/// How another library's communicator becomes one of Serried: specialized by opt-in headers (<serried/mpi.hpp>), with
+/// `static communicator wrap(T)`.
+template <class T>
+struct native_communicator;
+
 namespace comm {
 class backend;
 struct work_state;
@@ -22,7 +27,7 @@ enum class reduce_op { sum, prod, min, max };
 
 /// A collective or a group of messages under way. Buffers belong to it until it is done. Dropping an unwaited
 /// work does not cancel it; the error of a dropped work surfaces at the next call on a communicator of the run.
-class SERRIED_API work {
+class [[nodiscard]] SERRIED_API work {
  public:
   work() = default;  ///< already done
   explicit work(std::shared_ptr<work_state> state) : state_(std::move(state)) {}
@@ -105,6 +110,18 @@ class SERRIED_API communicator {
   /// when these are all ranks of the run. A null pointer means "no error here". Other exceptions arrive as
   /// serried::error.
   void agree(std::exception_ptr mine) const;
+
+  /// Runs f here and agrees on how it went: every rank throws the lowest failed rank's error, or none does.
+  template <class F>
+  void together(F&& f) const {
+    std::exception_ptr failure;
+    try {
+      std::forward<F>(f)();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    agree(failure);
+  }
 
   /// Prints nothing; ends every rank of the run with this exit code (MPI_Abort). Does not return.
   [[noreturn]] void abort(int exit_code) const;

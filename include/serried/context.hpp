@@ -18,7 +18,8 @@ class SERRIED_API context {
   /// The calling thread's.
   [[nodiscard]] static context current();
   /// A context of its own on the device that SERRIED_DEVICE=auto|cuda|host asks for, with
-  /// the cores of this process's affinity shared by `processes` (SERRIED_THREADS overrides). Throws value_error for
+  /// the cores of this process's affinity shared by `processes` (SERRIED_THREADS=N overrides) and the best vector
+  /// instructions that the processor has (SERRIED_SIMD=baseline|avx2|avx512 overrides). Throws value_error for
   /// an environment variable it does not understand, device_error for a device that is not there.
   [[nodiscard]] static context make(int processes = 1);
 

@@ -9,10 +9,7 @@
 namespace serried::inline v0 {
 
 struct create_options {
-  serried::dtype dtype = serried::float64;
-};
-struct like_options {
-  std::optional<serried::dtype> dtype = {};  ///< default: the prototype's
+  std::optional<serried::dtype> dtype = {};  ///< default: float64, the value's, or the prototype's
 };
 
 /// Uninitialized.
@@ -20,17 +17,18 @@ struct like_options {
 [[nodiscard]] SERRIED_API array zeros(const shape& s, const create_options& options = {});
 [[nodiscard]] SERRIED_API array ones(const shape& s, const create_options& options = {});
 /// Every element `value`; its dtype is the value's own (bool, int64, float64, complex128) unless given.
-[[nodiscard]] SERRIED_API array full(const shape& s, const scalar& value, const like_options& options = {});
-[[nodiscard]] SERRIED_API array empty_like(const array& a, const like_options& options = {});
-[[nodiscard]] SERRIED_API array zeros_like(const array& a, const like_options& options = {});
-[[nodiscard]] SERRIED_API array ones_like(const array& a, const like_options& options = {});
-[[nodiscard]] SERRIED_API array full_like(const array& a, const scalar& value, const like_options& options = {});
+[[nodiscard]] SERRIED_API array full(const shape& s, const scalar& value, const create_options& options = {});
+[[nodiscard]] SERRIED_API array empty_like(const array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API array zeros_like(const array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API array ones_like(const array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API array full_like(const array& a, const scalar& value, const create_options& options = {});
 
 /// start, start + step, … up to but without stop: ceil((stop − start) / step) elements. int64 when all arguments are
 /// integers, else float64, unless given. Throws value_error when step is 0.
 [[nodiscard]] SERRIED_API array arange(const scalar& start, const scalar& stop, const scalar& step = 1,
-                                       const like_options& options = {});
-[[nodiscard]] SERRIED_API array arange(const scalar& stop, const like_options& options = {});
+                                       const create_options& options = {});
+[[nodiscard]] SERRIED_API array arange(const scalar& start, const scalar& stop, const create_options& options);
+[[nodiscard]] SERRIED_API array arange(const scalar& stop, const create_options& options = {});
 /// `count` evenly spaced numbers from start to stop, both included.
 [[nodiscard]] SERRIED_API array linspace(double start, double stop, std::int64_t count = 50,
                                          const create_options& options = {});

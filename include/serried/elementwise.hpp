@@ -6,17 +6,15 @@
 namespace serried::inline v0 {
 
 namespace detail {
-inline constexpr int arity[] = {0, 0, 0, 0,
-#define SERRIED_OPERATION(name, count, rule, expression) count,
-#include <serried/detail/operations.inc>
-#undef SERRIED_OPERATION
-};
+template <class Array>
+SERRIED_API basic_expr<Array> make_invert(const basic_expr<Array>& e);
+
 template <opcode Op, class... T>
-concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(arity[static_cast<int>(Op)]);
+concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(argument_count(Op));
 }  // namespace detail
 
 // Each takes arrays, expressions, bounded arrays and (all but one operand) C++ numbers, which broadcast together. They throw
-// shape_error and dtype_error, naming the operation.
+// shape_error and dtype_error, naming the operation, and value_error for an integer that does not fit the arrays' dtype.
 #define SERRIED_OPERATION(name, count, rule, expression)        \
   template <class... T>                                         \
     requires detail::fits<opcode::name, T...>                   \
@@ -67,5 +65,36 @@ template <class A>
 [[nodiscard]] expr_of<A> operator!(const A& a) {
   return detail::operation(opcode::logical_not, a);
 }
+
+/// All bits turned over; `!` of a bool array.
+template <class A>
+  requires operands<A>
+[[nodiscard]] expr_of<A> operator~(const A& a) {
+  return detail::make_invert(expr_of<A>(a));
+}
+/// NumPy's short name of `power`.
+template <class A, class B>
+  requires operands<A, B>
+[[nodiscard]] expr_of<A, B> pow(const A& a, const B& b) {
+  return detail::operation(opcode::power, a, b);
+}
+
+// In place: written through to whoever shares the data. The dtype stays (NumPy's same_kind rule).
+#define SERRIED_UPDATE_OPERATOR(symbol)                           \
+  template <class A, class T>                                     \
+    requires operands<A, T> && std::same_as<A, array_of<A>>       \
+  inline const A& operator symbol##=(const A& a, const T& b) {    \
+    assign(a, a symbol b);                                        \
+    return a;                                                     \
+  }
+SERRIED_UPDATE_OPERATOR(+)
+SERRIED_UPDATE_OPERATOR(-)
+SERRIED_UPDATE_OPERATOR(*)
+SERRIED_UPDATE_OPERATOR(/)
+SERRIED_UPDATE_OPERATOR(%)
+SERRIED_UPDATE_OPERATOR(&)
+SERRIED_UPDATE_OPERATOR(|)
+SERRIED_UPDATE_OPERATOR(^)
+#undef SERRIED_UPDATE_OPERATOR
 
 }  // namespace serried::inline v0

@@ -23,9 +23,7 @@ namespace serried::inline v0 {
 struct operand {};
 
 class array;
-namespace dist {
-class array;
-}
+struct reduce_options;
 template <class Array>
 struct expr_state;
 template <class Array>
@@ -65,11 +63,16 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
 
   /// The part that the index selects; lazy for integers, `_` and slices of step 1.
   template <class... I>
+    requires(std::convertible_to<I, index_item> && ...)
   basic_expr operator()(const I&... items) const {
     return select({index_item(items)...});
   }
   basic_expr select(const std::vector<index_item>& items) const;
   basic_expr astype(serried::dtype type) const;
+  basic_expr sum(const reduce_options& options = {}) const;
+  basic_expr prod(const reduce_options& options = {}) const;
+  basic_expr min(const reduce_options& options = {}) const;
+  basic_expr max(const reduce_options& options = {}) const;
 
   [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const noexcept { return state_; }
 
@@ -78,9 +81,6 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
 };
 
 using expr = basic_expr<array>;
-namespace dist {
-using expr = basic_expr<dist::array>;
-}
 
 namespace detail {
 
@@ -90,10 +90,6 @@ struct array_type {};
 template <>
 struct array_type<array> {
   using type = array;
-};
-template <>
-struct array_type<dist::array> {
-  using type = dist::array;
 };
 template <class Array>
 struct array_type<basic_expr<Array>> {

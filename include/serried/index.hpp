@@ -24,6 +24,7 @@ class slice_bound {
  public:
   slice_bound(all_t) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   slice_bound(T value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] const std::optional<std::int64_t>& get() const noexcept { return value_; }
 
@@ -38,6 +39,7 @@ struct slice {
   slice_bound stop = _;
   std::int64_t step = 1;
 
+  explicit slice(slice_bound to) : stop(to) {}
   slice(slice_bound from, slice_bound to, std::int64_t by = 1) : start(from), stop(to), step(by) {}
 };
 
@@ -47,6 +49,7 @@ class SERRIED_API index_item {
   enum class kind : std::uint8_t { integer, slice, all, ellipsis, newaxis };
 
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   index_item(T i) : kind_(kind::integer), slice_(i, _) {}  // NOLINT(google-explicit-constructor)
   index_item(const slice& s) : kind_(kind::slice), slice_(s) {}  // NOLINT(google-explicit-constructor)
   index_item(all_t) : kind_(kind::all), slice_(_, _) {}  // NOLINT(google-explicit-constructor)

@@ -14,4 +14,10 @@ namespace serried::inline v0 {
 /// SERRIED_PROGRESS=inline. Throws comm_error.
 [[nodiscard]] SERRIED_API communicator from_mpi(MPI_Comm group);
 
+/// Makes `serried::runtime rt(MPI_COMM_WORLD)` work.
+template <>
+struct native_communicator<MPI_Comm> {
+  static communicator wrap(MPI_Comm group) { return from_mpi(group); }
+};
+
 }  // namespace serried::inline v0

@@ -13,8 +13,10 @@ class SERRIED_API axes {
  public:
   axes() = default;
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   axes(T axis) : all_(false), list_(axis) {}  // NOLINT(google-explicit-constructor)
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   axes(std::initializer_list<T> list) : all_(false) {  // NOLINT(google-explicit-constructor)
     for (T a : list) list_.push_back(static_cast<std::int64_t>(a));
   }
@@ -35,9 +37,8 @@ struct reduce_options {
 };
 
 namespace detail {
-enum class reduce_root : std::uint8_t { sum, prod, min, max };
 template <class Array>
-SERRIED_API basic_expr<Array> make_reduction(reduce_root kind, const basic_expr<Array>& e,
+SERRIED_API basic_expr<Array> make_reduction(reduce_kind kind, const basic_expr<Array>& e,
                                              const reduce_options& options);
 }  // namespace detail
 
@@ -47,27 +48,27 @@ SERRIED_API basic_expr<Array> make_reduction(reduce_root kind, const basic_expr<
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> sum(const T& e, const reduce_options& options = {}) {
-  return detail::make_reduction<array_of<T>>(detail::reduce_root::sum, expr_of<T>(e), options);
+  return detail::make_reduction<array_of<T>>(reduce_kind::sum, expr_of<T>(e), options);
 }
 /// Products over the axes, accumulated as for sum; floating products are rounded in an order that may depend on the number
 /// of ranks. Empty: 1.
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> prod(const T& e, const reduce_options& options = {}) {
-  return detail::make_reduction<array_of<T>>(detail::reduce_root::prod, expr_of<T>(e), options);
+  return detail::make_reduction<array_of<T>>(reduce_kind::prod, expr_of<T>(e), options);
 }
 /// Minima over the axes; NaN wins. Throws value_error when a reduced axis is empty and the result is not,
 /// dtype_error for complex numbers.
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> min(const T& e, const reduce_options& options = {}) {
-  return detail::make_reduction<array_of<T>>(detail::reduce_root::min, expr_of<T>(e), options);
+  return detail::make_reduction<array_of<T>>(reduce_kind::min, expr_of<T>(e), options);
 }
 /// Maxima, as min.
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> max(const T& e, const reduce_options& options = {}) {
-  return detail::make_reduction<array_of<T>>(detail::reduce_root::max, expr_of<T>(e), options);
+  return detail::make_reduction<array_of<T>>(reduce_kind::max, expr_of<T>(e), options);
 }
 
 }  // namespace serried::inline v0

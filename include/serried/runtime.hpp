@@ -19,13 +19,14 @@ class runtime;
 /// threw prints it and ends all ranks at once.
 SERRIED_API int run(int argc, char** argv, const std::function<int(runtime&)>& body);
 /// Joins the run: under mpirun, srun or another launcher, all its ranks; started alone, one rank without MPI.
-/// Hangs the thread's context (device, communicator) for as long as it lives. One per thread at a time.
+/// While it lives, the thread works in a context of its own: the device, and this rank's share of the node's cores.
 ///
 /// Destroying it is collective. When it is destroyed while an exception passes, it cannot finalize in good order
 /// (the other ranks may be waiting): it prints that an exception passed and ends all ranks. Use `run`, which
 /// prints the exception itself.
 ///
 /// Environment, the same for all ranks:
+/// - SERRIED_DEVICE=auto|cuda|host, SERRIED_THREADS=N, SERRIED_SIMD=baseline|avx2|avx512: see context::make.
 /// - SERRIED_PROGRESS=thread|inline: a thread makes all MPI calls (default), or the callers do, and then works
 ///   progress only inside calls.
 /// - SERRIED_CHECK=0|1: compare the ranks' collective calls before each; a mismatch throws the same comm_error on all.
@@ -39,6 +40,10 @@ class SERRIED_API runtime {
   runtime(int& argc, char**& argv);
   /// On a communicator of the caller's making (see <serried/mpi.hpp> for one from an MPI_Comm).
   explicit runtime(communicator world);
+  /// On an MPI_Comm, with <serried/mpi.hpp>: MPI stays the caller's to initialize and finalize.
+  template <class T>
+    requires requires(T native) { native_communicator<T>::wrap(native); }
+  explicit runtime(T native) : runtime(native_communicator<T>::wrap(native)) {}
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

@@ -17,7 +17,7 @@ class SERRIED_API scalar {
  public:
   template <class T>
     requires element<T>
-  scalar(T value) {  // NOLINT(google-explicit-constructor): `2 * a`
+  constexpr scalar(T value) {  // NOLINT(google-explicit-constructor): `2 * a`
     if constexpr (std::same_as<T, bool>) value_ = value;
     else if constexpr (std::unsigned_integral<T>) value_ = static_cast<std::uint64_t>(value);
     else if constexpr (std::integral<T>) value_ = static_cast<std::int64_t>(value);
@@ -31,6 +31,9 @@ class SERRIED_API scalar {
   [[nodiscard]] dtype beside(dtype other) const;
   /// The dtype it has by itself: bool, int64 (uint64 past int64's range), float64, complex128.
   [[nodiscard]] dtype alone() const;
+
+  /// False for an integer outside the range of an integer dtype.
+  [[nodiscard]] bool fits(dtype type) const;
 
   using number = std::variant<bool, std::int64_t, std::uint64_t, double, std::complex<double>>;
   [[nodiscard]] const number& value() const noexcept { return value_; }

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace serried::inline v0 {
@@ -24,6 +25,10 @@ class SERRIED_API dims {
     requires(sizeof...(T) <= max_ndim)
   dims(T... values)  // NOLINT(google-explicit-constructor): `zeros(5)` is one-dimensional, as in NumPy
       : values_{static_cast<std::int64_t>(values)...}, size_(static_cast<int>(sizeof...(T))) {}
+  /// Throws shape_error past 32 entries.
+  explicit dims(std::span<const std::int64_t> values) {
+    for (const std::int64_t v : values) push_back(v);
+  }
   dims(const dims& other) noexcept : size_(other.size_) { std::copy(other.begin(), other.end(), begin()); }
   dims& operator=(const dims& other) noexcept {
     size_ = other.size_;

@@ -106,11 +106,12 @@ array gather(const dist::expr& values, int root) {
   const box all = box::whole(a.shape());
   dist::fetch remote(a.mesh());
   const auto needs = [&](int rank) { return root < 0 || rank == root ? std::vector{all} : std::vector<box>{}; };
-  remote.add(a, needs, 0);
+  remote.add(a, dist::plan(*a.where(), world.rank(), needs, {.without_shard = true}));
   remote.start();
   remote.wait();
   if (root >= 0 && world.rank() != root) return empty({0}, {.dtype = a.dtype()});
-  return remote.at(0, all).values.copy();
+  const array whole = remote.at(0, all).values;
+  return whole.data_storage() == a.local().data_storage() ? whole.copy() : whole;
 }
 
 dist::array distribute(const array& same_everywhere, const layout& to) {
@@ -132,16 +133,28 @@ dist::array empty(const shape& s, const layout& where, const create_options& opt
   const box mine = distribution->shard(where.mesh().communicator().rank());
   return {distribution, dims::filled(s.size(), 0), empty(mine.extents(), options)};
 }
-dist::array full(const shape& s, const scalar& value, const layout& where, const like_options& options) {
+dist::array full(const shape& s, const scalar& value, const layout& where, const create_options& options) {
   const dist::array a = empty(s, where, {.dtype = options.dtype.value_or(value.alone())});
   a.fill(value);
   return a;
 }
 dist::array zeros(const shape& s, const layout& where, const create_options& options) {
-  return full(s, 0, where, {.dtype = options.dtype});
+  return full(s, 0, where, {.dtype = options.dtype.value_or(dtype::float64)});
 }
 dist::array ones(const shape& s, const layout& where, const create_options& options) {
-  return full(s, 1, where, {.dtype = options.dtype});
+  return full(s, 1, where, {.dtype = options.dtype.value_or(dtype::float64)});
 }
+
+dist::array empty_like(const dist::array& a, const create_options& options) {
+  return {a.where(), dims::filled(a.ndim(), 0),
+          empty(a.local().shape(), {.dtype = options.dtype.value_or(a.dtype())})};
+}
+dist::array full_like(const dist::array& a, const scalar& value, const create_options& options) {
+  const dist::array result = empty_like(a, options);
+  result.fill(value);
+  return result;
+}
+dist::array zeros_like(const dist::array& a, const create_options& options) { return full_like(a, 0, options); }
+dist::array ones_like(const dist::array& a, const create_options& options) { return full_like(a, 1, options); }
 
 }  // namespace serried::inline v0

@@ -7,11 +7,26 @@
 #include "local/box.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace serried::inline v0::dist {
+
+struct planned_fetch;
+
+/// Schedules that were planned from a distribution, kept since the same step is taken again and again. No part of its
+/// value: copies begin with none, and comparisons do not look.
+class kept_plans {
+ public:
+  kept_plans() = default;
+  kept_plans(const kept_plans&) {}
+  kept_plans& operator=(const kept_plans&) { return *this; }
+  friend bool operator==(const kept_plans&, const kept_plans&) { return true; }
+
+  std::shared_ptr<std::deque<planned_fetch>> list;  ///< null: none
+};
 
 /// A layout applied to a shape. Dimension d is cut into parts(d) runs at offsets that are stored, never recomputed:
 /// part i holds the indices [offsets(d)[i], offsets(d)[i + 1]), which may be none. A rank's parts, one per dimension,
@@ -46,6 +61,8 @@ class distribution {
   /// The rank from which `reader` takes one element.
   [[nodiscard]] int owner_at(const dims& index, int reader) const;
 
+  [[nodiscard]] kept_plans& plans() const noexcept { return plans_; }
+
   /// Layouts (and so meshes), shapes and offsets are equal.
   friend bool operator==(const distribution&, const distribution&) = default;
 
@@ -55,6 +72,7 @@ class distribution {
   serried::layout layout_;
   serried::shape shape_;
   std::vector<std::vector<std::int64_t>> offsets_;
+  mutable kept_plans plans_;
 };
 
 using distribution_ptr = std::shared_ptr<const distribution>;

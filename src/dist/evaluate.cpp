@@ -1,5 +1,6 @@
 #include "local/evaluate.hpp"
 
+#include "dist/access.hpp"
 #include "dist/evaluate.hpp"
 #include "dist/fetch.hpp"
 #include "dist/reduce.hpp"
@@ -7,6 +8,7 @@
 #include "local/check_leaves.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -23,17 +25,6 @@ bool same_view(const array& a, const array& b) {
 
 namespace {
 
-// How a program reads one leaf.
-struct access {
-  std::vector<dims> offsets;
-  std::vector<dimension_rule> rules;
-  std::uint32_t wrap = 0;  // dimensions whose indices stay unwrapped: periodic and split
-
-  [[nodiscard]] bool stays() const {
-    return std::all_of(offsets.begin(), offsets.end(), [](const dims& o) { return o.empty(); });
-  }
-};
-
 access access_of(const expr_state<array>& e, std::size_t slot) {
   access a;
   for (const leaf_load& ld : e.code.loads)
@@ -45,6 +36,19 @@ access access_of(const expr_state<array>& e, std::size_t slot) {
     if (a.rules.back().split && f.low.kind == boundary_kind::periodic) a.wrap |= std::uint32_t{1} << d;
   }
   return a;
+}
+
+const schedule& planned(const array& a, const distribution& where, const access& how) {
+  constexpr std::size_t most = 16;
+  auto& known = a.where()->plans().list;
+  if (!known) known = std::make_shared<std::deque<planned_fetch>>();
+  for (const planned_fetch& p : *known)
+    if (p.how == how && p.target == where) return p.moves;
+  if (known->size() == most) known->pop_front();
+  const auto needs = [&](int rank) { return needed_boxes(where.shard(rank), how.offsets, a.shape(), how.rules); };
+  const int rank = where.mesh().communicator().rank();
+  known->push_back({where, how, plan(*a.where(), rank, needs, {.wrap = how.wrap, .without_shard = true})});
+  return known->back().moves;
 }
 
 // The part of `out` whose reads of a leaf stay within this rank's shard of it (or are answered by a boundary there).
@@ -153,11 +157,10 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
     const access& h = how.back();
     const bool unsplit = std::none_of(h.rules.begin(), h.rules.end(), [](const auto& r) { return r.split; });
     if (unsplit || h.offsets.empty() || (h.stays() && *a.where() == where)) {
-      remote.add_local(a);
+      remote.add(a);
       continue;
     }
-    remote.add(
-        a, [&](int r) { return needed_boxes(where.shard(r), h.offsets, a.shape(), h.rules); }, h.wrap);
+    remote.add(a, planned(a, where, h));
     inside = interior(inside, h, a.shape(), a.where()->shard(rank));
   }
   remote.start();

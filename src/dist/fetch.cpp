@@ -46,14 +46,8 @@ std::int64_t lay_out(std::map<int, message>& messages) {
 
 }  // namespace
 
-std::size_t fetch::add(const array& a, const needs_function& needs, std::uint32_t wrap) {
-  const distribution& where = *a.where();
-  sources_.push_back({a, where.shard(rank_), plan(where, rank_, needs, {.wrap = wrap, .without_shard = true}), {}});
-  return sources_.size() - 1;
-}
-
-std::size_t fetch::add_local(const array& a) {
-  sources_.push_back({a, a.where()->shard(rank_), {}, {}});
+std::size_t fetch::add(const array& a, schedule moves) {
+  sources_.push_back({a, a.where()->shard(rank_), std::move(moves), {}});
   return sources_.size() - 1;
 }
 

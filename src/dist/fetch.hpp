@@ -9,7 +9,6 @@
 #include "local/box.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace serried::inline v0::dist {
@@ -20,11 +19,8 @@ class fetch {
   fetch(const fetch&) = delete;
   fetch& operator=(const fetch&) = delete;
 
-  /// Every rank r needs the boxes `needs(r)` of `a`, beyond what it holds. Along the dimensions in `wrap` indices are
-  /// modulo the extent. Returns the source's number.
-  std::size_t add(const array& a, const needs_function& needs, std::uint32_t wrap);
-  /// As above for an array of which every rank holds all it needs.
-  std::size_t add_local(const array& a);
+  /// An array of which this rank sends and receives what `moves` says: nothing by default. Returns the source's number.
+  std::size_t add(const array& a, schedule moves = {});
 
   /// Packs and sends; the sources may be overwritten afterwards.
   void start();

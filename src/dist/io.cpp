@@ -8,7 +8,6 @@
 #include "local/expr_impl.hpp"
 #include "local/io/npy_file.hpp"
 
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,18 +16,6 @@
 namespace serried::inline v0 {
 
 namespace {
-
-// Runs `f` on every rank and throws the same error on all of them if it failed on any.
-template <class F>
-void together(const communicator& world, F&& f) {
-  std::exception_ptr failure;
-  try {
-    f();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  world.agree(failure);
-}
 
 std::string broadcast(const communicator& world, std::string text) {
   std::uint64_t length = text.size();
@@ -42,16 +29,16 @@ std::string broadcast(const communicator& world, std::string text) {
 
 npy_info inspect(const std::string& path, const communicator& world) {
   npy_info info{};
-  together(world, [&] { info = inspect(path); });
+  world.together([&] { info = inspect(path); });
   return info;
 }
 
 dist::array load(const std::string& path, const layout& where) {
   const communicator& world = where.mesh().communicator();
   std::optional<io::npy_reader> file;
-  together(world, [&] { file.emplace(path); });
+  world.together([&] { file.emplace(path); });
   const dist::array a = empty(file->extents(), where, {.dtype = file->type()});
-  together(world, [&] {
+  world.together([&] {
     file->read_box(a.where()->shard(world.rank()), address_of(a.local(), dims::filled(a.ndim(), 0)));
   });
   return a;
@@ -62,11 +49,11 @@ void save(const std::string& path, const dist::expr& values) {
   const communicator& world = a.mesh().communicator();
   const int rank = world.rank();
   std::optional<io::npy_writer> file;
-  together(world, [&] {
+  world.together([&] {
     if (rank == 0) file.emplace(io::npy_writer::create(path, a.dtype(), a.shape()));
   });
   const std::string temporary = broadcast(world, rank == 0 ? file->temporary() : "");
-  together(world, [&] {
+  world.together([&] {
     if (rank != 0) file.emplace(io::npy_writer::open_part(path, temporary, a.dtype(), a.shape()));
     const dist::distribution& held = *a.where();
     // Of several ranks that hold the same part one writes it.
@@ -76,7 +63,7 @@ void save(const std::string& path, const dist::expr& values) {
     }
     file->close();
   });
-  together(world, [&] {
+  world.together([&] {
     if (rank == 0) file->commit();
   });
 }

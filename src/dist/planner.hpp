@@ -51,6 +51,7 @@ struct dimension_rule {
   boundary_kind low = boundary_kind::none;
   boundary_kind high = boundary_kind::none;
   bool split = false;
+  friend bool operator==(const dimension_rule&, const dimension_rule&) = default;
 };
 
 /// What evaluating `out` reads of a leaf of shape `extents` through a load at `offset` (one entry per leaf dimension, or

@@ -8,7 +8,6 @@
 #include "local/storage.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -18,8 +17,15 @@ namespace {
 
 // True when every rank holds all that its part of the program reads.
 bool is_local(const expr_state<array>& e, const distribution& where) {
-  return std::all_of(e.leaves.begin(), e.leaves.end(), [&](const auto& l) { return *l.data.where() == where; }) &&
-         std::all_of(e.code.loads.begin(), e.code.loads.end(), [](const auto& ld) { return ld.offset.empty(); });
+  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+    const distribution& held = *e.leaves[s].data.where();
+    bool whole_here = true;
+    for (int d = 0; d < held.ndim(); ++d) whole_here &= !held.is_split(d);
+    const bool in_place = std::all_of(e.code.loads.begin(), e.code.loads.end(),
+                                      [&](const leaf_load& ld) { return ld.leaf != s || ld.offset.empty(); });
+    if (!whole_here && !(in_place && held == where)) return false;
+  }
+  return true;
 }
 
 comm::reduce_op operation_of(reduce_kind k) {
@@ -71,8 +77,7 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
   }
 
   const serried::mesh& grid = where->mesh();
-  constexpr const char* names[] = {"sum", "prod", "min", "max"};
-  check_same_call(grid.communicator(), names[static_cast<int>(e.root->what.kind)]);
+  check_same_call(grid.communicator(), name(e.root->what.kind));
   const int rank = grid.communicator().rank();
   const box mine = where->shard(rank);
   const auto& device = e.leaves.front().data.local().data_storage()->device();
@@ -97,20 +102,23 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
   }
   const auto result_where = std::make_shared<const distribution>(distribution::from_offsets(grid.layout(splits), std::move(offsets)));
   const serried::array out = allocate(device, result_where->shard(rank).extents(), e.type);
-  const std::int64_t results = out.size();
-
-  const state_layout layout = layout_of(e.root->what);
-  const serried::array states = allocate(device, {results, layout.words}, layout.type);
   std::vector<leaf_binding> leaves;
   for (const auto& l : e.leaves) {
     leaf_binding b = bind_leaf(l.data.local(), l.boundary);
     b.extent = l.data.shape();
-    b.window = mine;
+    b.window = l.data.where()->shard(rank);
     leaves.push_back(std::move(b));
   }
-  device->reduce(e.code, leaves, mine, e.root->what, states.data_storage()->data());
-  if (merged_axes != 0) merge(communicator_along(grid, merged_axes), *device, e.root->what, states, results);
-  device->finish(e.root->what, states.data_storage()->data(), results, out.data_storage()->data());
+  const state_layout layout = layout_of(e.root->what);
+  std::byte* to = out.data_storage()->data();
+  for_each_slab(mine, e.root->what, [&](const box& slab, std::int64_t results) {
+    const serried::array states = allocate(device, {results, layout.words}, layout.type);
+    std::byte* const raw = states.data_storage()->data();
+    device->reduce(e.code, leaves, slab, e.root->what, raw);
+    if (merged_axes != 0) merge(communicator_along(grid, merged_axes), *device, e.root->what, states, results);
+    device->finish(e.root->what, raw, results, to);
+    to += results * static_cast<std::int64_t>(item_size(e.type));
+  });
   return {result_where, dims::filled(out.ndim(), 0), out};
 }
 

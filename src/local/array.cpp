@@ -139,7 +139,7 @@ array array::broadcast_to(const serried::shape& s) const {
 array array::copy() const { return expr(*this).eval(); }
 
 void array::fill(const scalar& value) const {
-  check_writable(*this);
+  check_target(*this);
   builder<array> b(shape_);
   const auto e = b.finish(std::vector{b.append(make_scalar(value, dtype_, "fill"))});
   const box all = box::whole(shape_);

@@ -14,7 +14,7 @@ namespace serried::inline v0 {
 template <class Array>
 void check_leaves(const expr_state<Array>& e) {
   for (const auto& l : e.leaves)
-    if (version_of(l.data) != l.version)
+    if (l.version != unread && version_of(l.data) != l.version)
       throw value_error(
           fmt::format("an array of shape {} was written after this expression over it was made; eval() the expression "
                       "before the write",

@@ -46,26 +46,30 @@ expr counting(std::int64_t n) {
 }  // namespace
 
 array empty(const shape& s, const create_options& options) {
-  return allocate(context::current().device_engine(), s, options.dtype);
+  return allocate(context::current().device_engine(), s, options.dtype.value_or(dtype::float64));
 }
-array full(const shape& s, const scalar& value, const like_options& options) {
+array full(const shape& s, const scalar& value, const create_options& options) {
   array a = empty(s, {.dtype = options.dtype.value_or(value.alone())});
   a.fill(value);
   return a;
 }
-array zeros(const shape& s, const create_options& options) { return full(s, 0, {.dtype = options.dtype}); }
-array ones(const shape& s, const create_options& options) { return full(s, 1, {.dtype = options.dtype}); }
+array zeros(const shape& s, const create_options& options) {
+  return full(s, 0, {.dtype = options.dtype.value_or(dtype::float64)});
+}
+array ones(const shape& s, const create_options& options) {
+  return full(s, 1, {.dtype = options.dtype.value_or(dtype::float64)});
+}
 
-array empty_like(const array& a, const like_options& options) {
+array empty_like(const array& a, const create_options& options) {
   return empty(a.shape(), {.dtype = options.dtype.value_or(a.dtype())});
 }
-array full_like(const array& a, const scalar& value, const like_options& options) {
+array full_like(const array& a, const scalar& value, const create_options& options) {
   return full(a.shape(), value, {.dtype = options.dtype.value_or(a.dtype())});
 }
-array zeros_like(const array& a, const like_options& options) { return full_like(a, 0, options); }
-array ones_like(const array& a, const like_options& options) { return full_like(a, 1, options); }
+array zeros_like(const array& a, const create_options& options) { return full_like(a, 0, options); }
+array ones_like(const array& a, const create_options& options) { return full_like(a, 1, options); }
 
-array arange(const scalar& start, const scalar& stop, const scalar& step, const like_options& options) {
+array arange(const scalar& start, const scalar& stop, const scalar& step, const create_options& options) {
   if (as_double(step) == 0) throw value_error("arange: step is 0");
   if (is_integral(start) && is_integral(stop) && is_integral(step)) {
     const std::int64_t a = as_int64(start);
@@ -83,20 +87,24 @@ array arange(const scalar& start, const scalar& stop, const scalar& step, const 
   const std::int64_t n = length > 0 ? static_cast<std::int64_t>(length) : 0;
   return (counting(n) * by + a).astype(options.dtype.value_or(dtype::float64)).eval();
 }
-array arange(const scalar& stop, const like_options& options) { return arange(0, stop, 1, options); }
+array arange(const scalar& start, const scalar& stop, const create_options& options) {
+  return arange(start, stop, 1, options);
+}
+array arange(const scalar& stop, const create_options& options) { return arange(0, stop, 1, options); }
 
 array linspace(double start, double stop, std::int64_t count, const create_options& options) {
   if (count < 0) throw value_error(fmt::format("linspace: {} numbers", count));
-  if (count == 1) return full({1}, start, {.dtype = options.dtype});
+  const dtype type = options.dtype.value_or(dtype::float64);
+  if (count == 1) return full({1}, start, {.dtype = type});
   const auto i = counting(count);
   const double step = (stop - start) / static_cast<double>(count - 1);
-  return where(i == count - 1, stop, i * step + start).astype(options.dtype).eval();
+  return where(i == count - 1, stop, i * step + start).astype(type).eval();
 }
 
 array eye(std::int64_t n, const create_options& options) {
   const array like = empty({1}, {.dtype = dtype::bool_});
   const array grid = like.broadcast_to({n, n});
-  return (index(grid, 0) == index(grid, 1)).astype(options.dtype).eval();
+  return (index(grid, 0) == index(grid, 1)).astype(options.dtype.value_or(dtype::float64)).eval();
 }
 
 namespace detail {

@@ -55,14 +55,17 @@ program copy_program(dtype type) {
   return p;
 }
 
-// The engine of the leaves, which must agree; the current one when there are none.
-std::shared_ptr<engine> device_of(const expr_state<array>& e) {
-  if (e.leaves.empty()) return context::current().device_engine();
-  const auto& device = e.leaves.front().data.data_storage()->device();
-  for (const auto& l : e.leaves)
-    if (l.data.data_storage()->device() != device)
-      throw device_error(fmt::format("operands live on different devices ({} and {}); copy one over first",
-                                     device->name(), l.data.data_storage()->device()->name()));
+void check_device(const array& a, const engine& device) {
+  const auto& its = *a.data_storage()->device();
+  if (its.name() != device.name())
+    throw device_error(fmt::format("an array of shape {} is on device {}, the current one is {}", to_string(a.shape()),
+                                   its.name(), device.name()));
+}
+
+// The current engine, if all arrays involved are on its device.
+const std::shared_ptr<engine>& device_of(const expr_state<array>& e) {
+  const auto& device = context::current().device_engine();
+  for (const auto& l : e.leaves) check_device(l.data, *device);
   return device;
 }
 
@@ -152,16 +155,20 @@ array evaluate(const expr_state<array>& e) {
     device->execute(e.code, leaves, stored, all);
     return out;
   }
-  array out = allocate(device, e.root->shape, e.type);
-  const state_layout layout = layout_of(e.root->what);
-  const array states = allocate(device, {out.size(), layout.words}, layout.type);
-  std::byte* const raw = states.data_storage()->data();
-  device->reduce(e.code, leaves, all, e.root->what, raw);
-  device->finish(e.root->what, raw, out.size(), out.data_storage()->data());
+  const array out = allocate(device, e.root->shape, e.type);
+  std::byte* to = out.data_storage()->data();
+  for_each_slab(all, e.root->what, [&](const box& slab, std::int64_t results) {
+    const state_layout layout = layout_of(e.root->what);
+    const array states = allocate(device, {results, layout.words}, layout.type);
+    std::byte* const raw = states.data_storage()->data();
+    device->reduce(e.code, leaves, slab, e.root->what, raw);
+    device->finish(e.root->what, raw, results, to);
+    to += results * static_cast<std::int64_t>(item_size(e.type));
+  });
   return out;
 }
 
-void check_writable(const array& target) {
+void check_target(const array& target) {
   for (int d = 0; d < target.ndim(); ++d)
     if (target.strides()[d] == 0 && target.shape()[d] > 1)
       throw value_error(fmt::format("assignment: the target of shape {} is a broadcast view whose elements share memory",
@@ -200,15 +207,17 @@ void write_target::commit() {
 }
 
 void assign(const array& target, const expr& values) {
-  check_writable(target);
+  check_target(target);
   builder<array> b(target.shape());
   const auto r = append_for(b, values, target.shape(), target.dtype());
   const auto e = b.finish(std::vector{r});
   check_leaves(e);
+  const auto& device = device_of(e);
+  check_device(target, *device);
   write_target write(target, reads_elsewhere(e, target));
   const box all = box::whole(target.shape());
   const output_binding stored[] = {bind_output(write.out(), all)};
-  device_of(e)->execute(e.code, bind_leaves(e), stored, all);
+  device->execute(e.code, bind_leaves(e), stored, all);
   write.commit();
 }
 
@@ -218,7 +227,8 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
   const std::vector<array> to(targets);
   const std::vector<expr> from(values);
   for (std::size_t i = 0; i < to.size(); ++i) {
-    check_writable(to[i]);
+    check_target(to[i]);
+    check_device(to[i], *context::current().device_engine());
     for (std::size_t j = 0; j < i; ++j)
       if (may_overlap(to[i], to[j])) throw value_error(fmt::format("assign: targets {} and {} overlap", j, i));
   }

@@ -13,8 +13,9 @@ template expr apply(opcode, std::span<const argument<array>>);
 template bounded<array> make_bounded(const expr&, std::vector<boundary_pair>);
 template expr make_at(const expr&, const dims&);
 template expr make_index(const expr&, int);
+template expr make_invert(const expr&);
 template expr make_on_border(const expr&, std::int64_t);
-template expr make_reduction(reduce_root, const expr&, const reduce_options&);
+template expr make_reduction(reduce_kind, const expr&, const reduce_options&);
 }  // namespace detail
 
 }  // namespace serried::inline v0

@@ -10,6 +10,7 @@
 #include <serried/reduce.hpp>
 
 #include "local/builder.hpp"
+#include "local/check_leaves.hpp"
 #include "local/expr_state.hpp"
 #include "local/ops/rules.hpp"
 #include "local/scalar_value.hpp"
@@ -18,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,7 +57,9 @@ bool is_leaf(const expr_state<Array>& e) {
 /// The leaf itself, sharing its data, where the expression is nothing else; otherwise its values.
 template <class Array>
 Array as_array(const basic_expr<Array>& e) {
-  return is_leaf(*e.state()) ? e.state()->leaves[0].data : e.eval();
+  if (!is_leaf(*e.state())) return e.eval();
+  check_leaves(*e.state());
+  return e.state()->leaves[0].data;
 }
 
 inline faces resolve_boundary(const boundary_pair& p, dtype type) {
@@ -75,6 +79,13 @@ inline faces resolve_boundary(const boundary_pair& p, dtype type) {
   if ((f.low.kind == boundary_kind::periodic) != (f.high.kind == boundary_kind::periodic))
     throw value_error("with_boundary: a dimension is periodic on both faces or on neither");
   return f;
+}
+
+// Comparing with an integer that the arrays' dtype does not hold has an answer all the same.
+inline dtype type_beside(opcode op, const scalar& number, dtype arrays) {
+  const dtype type = number.beside(arrays);
+  const bool compares = op >= opcode::equal && op <= opcode::greater_equal;
+  return compares && is_integer(type) && !number.fits(type) ? promote(type, number.alone()) : type;
 }
 
 template <class Array>
@@ -111,7 +122,7 @@ basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
   std::vector<dtype> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i]) types.push_back(parts[i]->type);
-    else types.push_back(i >= first && strong ? operands[i].number()->beside(*strong) : operands[i].number()->alone());
+    else types.push_back(i >= first && strong ? type_beside(op, *operands[i].number(), *strong) : operands[i].number()->alone());
   }
   const ops::signature rule = ops::resolve(op, types);
 
@@ -162,7 +173,21 @@ basic_expr<Array> make_index(const basic_expr<Array>& like, int axis) {
   state->code.scalars.clear();
   state->code.code = {{opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(d)}}};
   state->code.outputs = {0};
+  for (auto& l : state->leaves) l.version = unread;
   return basic_expr<Array>(std::move(state));
+}
+
+template <class Array>
+basic_expr<Array> make_invert(const basic_expr<Array>& e) {
+  const auto part = elementwise(e);
+  if (is_bool(part->type)) return operation(opcode::logical_not, e);
+  const ops::signature rule = ops::resolve(opcode::bitwise_xor, std::array{part->type, part->type});
+  scalar_value ones;
+  ones.type = part->type;
+  ones.bytes.fill(std::byte{0xff});
+  builder<Array> b(part->shape);
+  const std::uint16_t r = b.append(*part);
+  return b.finish(b.emit({opcode::bitwise_xor, rule.operand, rule.result, {r, b.append(ones)}}));
 }
 
 template <class Array>
@@ -178,10 +203,8 @@ basic_expr<Array> make_on_border(const basic_expr<Array>& like, std::int64_t wid
 }
 
 template <class Array>
-basic_expr<Array> make_reduction(reduce_root kind, const basic_expr<Array>& e, const reduce_options& options) {
-  const auto what = static_cast<reduce_kind>(kind);
-  constexpr const char* names[] = {"sum", "prod", "min", "max"};
-  const char* const operation = names[static_cast<int>(kind)];
+basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, const reduce_options& options) {
+  const char* const operation = name(what);
   const auto part = elementwise(e);
   const bool accumulates = what == reduce_kind::sum || what == reduce_kind::prod;
 
@@ -192,6 +215,13 @@ basic_expr<Array> make_reduction(reduce_root kind, const basic_expr<Array>& e, c
   }
   if (!accumulates && is_complex(type))
     throw dtype_error(fmt::format("{}: not defined for {}", operation, name(type)));
+
+  // 16-bit products are formed in float32: their intermediate values soon leave the range.
+  if (what == reduce_kind::prod && (type == dtype::float16 || type == dtype::bfloat16)) {
+    reduce_options wide = options;
+    wide.dtype = dtype::float32;
+    return make_reduction(what, e, wide).astype(type);
+  }
 
   builder<Array> b(part->shape);
   auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(*part), type)}));
@@ -251,11 +281,28 @@ basic_expr<Array> basic_expr<Array>::astype(serried::dtype type) const {
 }
 
 template <class Array>
+basic_expr<Array> basic_expr<Array>::sum(const reduce_options& options) const {
+  return serried::sum(*this, options);
+}
+template <class Array>
+basic_expr<Array> basic_expr<Array>::prod(const reduce_options& options) const {
+  return serried::prod(*this, options);
+}
+template <class Array>
+basic_expr<Array> basic_expr<Array>::min(const reduce_options& options) const {
+  return serried::min(*this, options);
+}
+template <class Array>
+basic_expr<Array> basic_expr<Array>::max(const reduce_options& options) const {
+  return serried::max(*this, options);
+}
+
+template <class Array>
 basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items) const {
   const auto part = detail::elementwise(*this);
   const selection s = resolve_selection(items, part->shape, "index");
   const auto is_index = [](const instruction& i) { return i.op == opcode::index; };
-  if (detail::is_leaf(*part)) return basic_expr(part->leaves[0].data.select(items));
+  if (detail::is_leaf(*part)) return basic_expr(detail::as_array(*this).select(items));
   // (Global indices keep counting from the whole expression's corner, so index nodes are evaluated first.)
   if (!s.is_box || std::any_of(part->code.code.begin(), part->code.code.end(), is_index))
     return basic_expr(evaluate(*part).select(items));

@@ -11,10 +11,13 @@
 
 namespace serried::inline v0 {
 
+/// The version of a leaf of which only the shape and place are asked: no write makes it stale.
+inline constexpr std::uint64_t unread = ~std::uint64_t{0};
+
 template <class Array>
 struct leaf {
   Array data;
-  std::uint64_t version;        ///< the data's when the expression was made
+  std::uint64_t version;        ///< the data's when the expression was made, or `unread`
   std::vector<faces> boundary;  ///< empty: none
 };
 

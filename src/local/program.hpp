@@ -89,8 +89,6 @@ struct output_binding {
   strides stride;             ///< bytes per dimension of the box; never 0 along an extent > 1
 };
 
-enum class reduce_kind : std::uint8_t { sum, prod, min, max };
-
 /// A reduction of a program's one output over some of the box's dimensions. `type` is the output register's dtype,
 /// which is also the accumulator's (the caller has cast).
 struct reduction {

@@ -2,9 +2,11 @@
 
 #include <serried/error.hpp>
 
+#include "local/ops/half.hpp"
+
 #include <fmt/format.h>
 
-#include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -14,7 +16,7 @@ namespace serried::inline v0 {
 
 namespace {
 
-// How many kinds a scalar may rise above an array's dtype: bool < integer < floating < complex.
+// The order of kinds: bool < integer < floating < complex.
 int kind_of(dtype t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : is_integer(t) ? 1 : 0; }
 int kind_of(const scalar& s) {
   const auto i = s.value().index();
@@ -30,7 +32,9 @@ T convert(V v, dtype type, const char* operation) {
   } else if constexpr (std::is_same_v<T, std::complex<double>>) {
     return {static_cast<double>(v), 0};
   } else if constexpr (std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>) {
-    return T(static_cast<float>(v));
+    // In one rounding: by way of float it would be two.
+    return std::bit_cast<T>(std::is_same_v<T, float16_t> ? ops::to_half(static_cast<double>(v)).bits
+                                                         : ops::to_bfloat(static_cast<double>(v)).bits);
   } else if constexpr (std::is_same_v<T, bool>) {
     return v != V{};
   } else if constexpr (std::is_integral_v<T> && std::is_integral_v<V> && !std::is_same_v<V, bool>) {
@@ -41,17 +45,6 @@ T convert(V v, dtype type, const char* operation) {
   }
   throw dtype_error(fmt::format("{}: the scalar does not convert to {}", operation, name(type)));
 }
-
-constexpr std::array names{"load", "scalar", "index", "cast",
-#define SERRIED_OPERATION(name, arity, rule, expression) #name,
-#include <serried/detail/operations.inc>
-#undef SERRIED_OPERATION
-};
-constexpr std::array arities{0, 0, 0, 1,
-#define SERRIED_OPERATION(name, arity, rule, expression) arity,
-#include <serried/detail/operations.inc>
-#undef SERRIED_OPERATION
-};
 
 }  // namespace
 
@@ -72,6 +65,17 @@ dtype scalar::beside(dtype other) const {
   return alone();
 }
 
+bool scalar::fits(dtype type) const {
+  if (!is_integer(type)) return true;
+  return visit_dtype(type, [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (const auto* v = std::get_if<std::int64_t>(&value_)) return std::in_range<T>(*v);
+      if (const auto* v = std::get_if<std::uint64_t>(&value_)) return std::in_range<T>(*v);
+    }
+    return true;
+  });
+}
+
 scalar_value make_scalar(const scalar& value, dtype type, const char* operation) {
   scalar_value result;
   result.type = type;
@@ -85,8 +89,5 @@ scalar_value make_scalar(const scalar& value, dtype type, const char* operation)
       value.value());
   return result;
 }
-
-int argument_count(opcode op) { return arities[static_cast<std::size_t>(op)]; }
-const char* name(opcode op) { return names[static_cast<std::size_t>(op)]; }
 
 }  // namespace serried::inline v0

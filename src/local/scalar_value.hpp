@@ -11,9 +11,4 @@ namespace serried::inline v0 {
 /// dtype's range.
 [[nodiscard]] scalar_value make_scalar(const scalar& value, dtype type, const char* operation);
 
-/// Registers that an instruction takes: 1 for a cast, the arity for an operation, 0 for the other structural ones.
-[[nodiscard]] int argument_count(opcode op);
-/// The operation's name in the table, as users write it.
-[[nodiscard]] const char* name(opcode op);
-
 }  // namespace serried::inline v0

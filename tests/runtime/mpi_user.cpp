@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(half, &half_rank);
   MPI_Comm_size(half, &half_size);
   {
-    sr::runtime rt(sr::from_mpi(half));
+    sr::runtime rt(half);
     REQUIRE(rt.rank() == half_rank && rt.size() == half_size);
     REQUIRE(sum_of_ones(rt.world()) == half_size);
     // a message of the program's own passes between Serried's calls

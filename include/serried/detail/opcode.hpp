@@ -1,6 +1,8 @@
-// The opcodes of expression programs: the structural ones, then one per row of the operation table.
+// The opcodes of expression programs, the structural ones and one per row of the operation table; kinds of reduction.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace serried::inline v0 {
@@ -15,5 +17,32 @@ enum class opcode : std::uint16_t {
 #undef SERRIED_OPERATION
   count_
 };
+
+/// Registers that an instruction takes: its operation's arity, 1 for a cast, 0 for the other structural ones.
+[[nodiscard]] constexpr int argument_count(opcode op) {
+  constexpr std::array counts{0, 0, 0, 1,
+#define SERRIED_OPERATION(name, arity, rule, expression) arity,
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+  };
+  return counts[static_cast<std::size_t>(op)];
+}
+
+/// The operation's name in the table, as users write it.
+[[nodiscard]] constexpr const char* name(opcode op) {
+  constexpr std::array names{"load", "scalar", "index", "cast",
+#define SERRIED_OPERATION(name, arity, rule, expression) #name,
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+  };
+  return names[static_cast<std::size_t>(op)];
+}
+
+enum class reduce_kind : std::uint8_t { sum, prod, min, max };
+
+[[nodiscard]] constexpr const char* name(reduce_kind k) {
+  constexpr std::array names{"sum", "prod", "min", "max"};
+  return names[static_cast<std::size_t>(k)];
+}
 
 }  // namespace serried::inline v0

@@ -17,6 +17,17 @@
 namespace serried::inline v0 {
 
 namespace dist {
+class array;
+using expr = basic_expr<array>;
+}  // namespace dist
+namespace detail {
+template <>
+struct array_type<dist::array> {
+  using type = dist::array;
+};
+}  // namespace detail
+
+namespace dist {
 
 class distribution;
 using distribution_ptr = std::shared_ptr<const distribution>;
@@ -26,18 +37,16 @@ using distribution_ptr = std::shared_ptr<const distribution>;
 /// lie on other ranks fetch them; neighbours read with `at` are fetched while the interior is computed.
 ///
 /// A result lives where its operands do: each dimension is split as in the first operand that splits it.
-/// Errors that all ranks see alike (shapes, dtypes, indices) have `collective()` set.
+/// Bad shapes, dtypes and indices are the same error on all ranks.
 class SERRIED_API array : public operand {
  public:
   array(const dist::expr& e);  // NOLINT(google-explicit-constructor): evaluates
-  array(const array&) = default;
-  array(array&&) noexcept = default;
+  array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: `local` is this rank's shard.
   array(distribution_ptr where, const dims& origin, serried::array local);
 
   array& operator=(const array& other) & = default;      ///< rebinds the name
-  array& operator=(array&& other) & noexcept = default;  ///< rebinds the name
   array& operator=(const dist::expr& e) & { return *this = array(e); }
   const array& operator=(const array& values) &&;       ///< writes through
   const array& operator=(const dist::expr& values) &&;  ///< writes through
@@ -112,33 +121,16 @@ extern template class basic_expr<dist::array>;
 
 /// The same values in another layout (on the same mesh).
 [[nodiscard]] SERRIED_API dist::array redistribute(const dist::expr& values, const layout& to);
-/// The whole array on every rank: only `root` (if ≥ 0) gets it, the others an empty array.
+/// The whole array as a local one: on every rank, or with root ≥ 0 on that rank only (the others get an empty array).
 [[nodiscard]] SERRIED_API array gather(const dist::expr& values, int root = -1);
 /// A local array that is the same on every rank, as a distributed one.
 [[nodiscard]] SERRIED_API dist::array distribute(const array& same_everywhere, const layout& to);
 /// As `distribute`, whole on every rank of the mesh.
 [[nodiscard]] SERRIED_API dist::array replicate(const array& same_everywhere, const mesh& grid);
 
-/// As the local assign. Reads everything before it writes anything; one exchange fetches what all values need.
+/// As the local assign (but leading dimensions of length 1 are not dropped). Reads everything before it writes anything; one exchange fetches what all values need.
 SERRIED_API void assign(const dist::array& target, const dist::expr& values);
 SERRIED_API void assign(std::initializer_list<dist::array> targets, std::initializer_list<dist::expr> values);
-
-#define SERRIED_UPDATE(symbol)                                                       \
-  template <class T>                                                                 \
-    requires operands<dist::array, T>                                                \
-  inline const dist::array& operator symbol##=(const dist::array& a, const T& b) { \
-    assign(a, a symbol b);                                                           \
-    return a;                                                                        \
-  }
-SERRIED_UPDATE(+)
-SERRIED_UPDATE(-)
-SERRIED_UPDATE(*)
-SERRIED_UPDATE(/)
-SERRIED_UPDATE(%)
-SERRIED_UPDATE(&)
-SERRIED_UPDATE(|)
-SERRIED_UPDATE(^)
-#undef SERRIED_UPDATE
 
 /// Prints the whole array on the ranks that pass a stream that is good; all must call it.
 SERRIED_API std::ostream& operator<<(std::ostream& out, const dist::array& a);
@@ -149,7 +141,13 @@ inline std::ostream& operator<<(std::ostream& out, const dist::expr& e) { return
 [[nodiscard]] SERRIED_API dist::array zeros(const shape& s, const layout& where, const create_options& options = {});
 [[nodiscard]] SERRIED_API dist::array ones(const shape& s, const layout& where, const create_options& options = {});
 [[nodiscard]] SERRIED_API dist::array full(const shape& s, const scalar& value, const layout& where,
-                                           const like_options& options = {});
+                                           const create_options& options = {});
+
+[[nodiscard]] SERRIED_API dist::array empty_like(const dist::array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API dist::array zeros_like(const dist::array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API dist::array ones_like(const dist::array& a, const create_options& options = {});
+[[nodiscard]] SERRIED_API dist::array full_like(const dist::array& a, const scalar& value,
+                                                const create_options& options = {});
 
 /// The header of a .npy file; collective. Throws io_error, the same on every rank.
 [[nodiscard]] SERRIED_API npy_info inspect(const std::string& path, const communicator& world);

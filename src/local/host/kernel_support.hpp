@@ -9,6 +9,8 @@
 #include "local/ops/reduction.hpp"
 #include "local/ops/types.hpp"
 
+#include <utility>
+
 // No iteration of the next loop touches what another writes: an output is an operand's own memory or apart from it.
 #ifdef __clang__
 #define SERRIED_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

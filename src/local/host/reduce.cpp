@@ -16,8 +16,10 @@ using ops::state_array;
 constexpr std::int64_t short_row = 64;
 /// Fewer columns than this are turned, so that kernels run along them.
 constexpr std::int64_t few_columns = 16;
-/// Results under way at a time.
-constexpr std::int64_t most_results = 512;
+/// Columns that are computed row by row, on the arrays themselves.
+constexpr std::int64_t long_row = 256;
+/// Elements of several such rows.
+constexpr std::int64_t staged_elements = 16384;
 
 /// The kernels' view of a reduction: complex sums are sums of pairs of real columns.
 struct machine {
@@ -52,9 +54,11 @@ class serial_reduction {
  public:
   serial_reduction(const machine& m, const program& p, const plan& code, const iteration& it, scratch_memory& memory)
       : m_(m), it_(it), computer_(p, code, it, memory, capacity) {
-    const auto words = static_cast<std::size_t>(most_results * m.components * m.layout.words);
+    most_results_ = m.layout.words == 1 ? 4096 : 512;
+    const auto words = static_cast<std::size_t>(most_results_ * m.components * m.layout.words);
     states_.resize(words * item_size(m.layout.type));
-    turned_.resize(static_cast<std::size_t>(capacity * m.components * m.item));
+    turned_.resize(static_cast<std::size_t>(capacity * element()));
+    if (staged()) staged_.resize(static_cast<std::size_t>(staged_elements * element()));
     at_.at.assign(it.dims.size(), 0);
   }
 
@@ -90,8 +94,8 @@ class serial_reduction {
     const int along = !columns_reduced() ? it_.columns_dim() : !rows_reduced() ? it_.rows_dim() : -1;
     const std::int64_t extent = along < 0 ? 1 : dim(along).extent;
     const std::int64_t stride = along < 0 ? 0 : dim(along).result_stride;
-    for (first_ = 0; first_ < extent; first_ += most_results) {
-      results_here_ = std::min(most_results, extent - first_);
+    for (first_ = 0; first_ < extent; first_ += most_results_) {
+      results_here_ = std::min(most_results_, extent - first_);
       ops::set_identities(m_.r, states_.data(), accumulators());
       over_outer(0, true, 0);
       store(position + first_ * stride, stride);
@@ -127,23 +131,40 @@ class serial_reduction {
     }
   }
 
+  /// Whether rows of results are computed one by one and then added up together.
+  bool staged() const { return !columns_reduced() && !computer_.passes_through() && it_.columns() >= long_row; }
+
   std::int64_t tile_columns(std::int64_t wanted) const {
     if (columns_reduced()) {
       constexpr std::int64_t long_run = 1 << 16;
       return std::min(wanted, computer_.passes_through() && wanted >= short_row ? long_run : tile_elements);
     }
-    constexpr std::int64_t narrow = 64;  // leaves room for many rows
-    return std::min(wanted, computer_.passes_through() ? most_results : narrow);
+    if (computer_.passes_through()) return wanted;
+    return std::min(wanted, staged() ? tile_elements : capacity / few_columns);
   }
   std::int64_t tile_rows(std::int64_t columns) const {
-    if (columns_reduced() && columns >= 4 * short_row) return 1;
-    if (!columns_reduced() && computer_.passes_through() && columns * m_.components >= few_columns) return 64;
+    if (columns_reduced() && columns >= long_row) return 1;
+    if (staged()) return staged_elements / padded(columns);
+    if (!columns_reduced() && computer_.passes_through() && columns * m_.components >= few_columns) return 1024;
     return std::max<std::int64_t>(1, capacity / columns);
+  }
+  static std::int64_t padded(std::int64_t columns) { return (columns + grain - 1) / grain * grain; }
+
+  tile_computer::view tile_values() {
+    if (!staged()) return computer_.values(at_);
+    const std::int64_t stride = padded(at_.columns);
+    tile row = at_;
+    row.rows = 1;
+    for (std::int64_t r = 0; r < at_.rows; ++r) {
+      row.at[row.at.size() - 2] = at_.at[at_.at.size() - 2] + r;
+      computer_.values_to(row, staged_.data() + r * stride * element());
+    }
+    return {staged_.data(), stride};
   }
 
   /// `row` and `column`: the tile's first ones, counted from the group's first result.
   void add_tile(std::int64_t row, std::int64_t column) {
-    const tile_computer::view v = computer_.values(at_);
+    const tile_computer::view v = tile_values();
     if (!columns_reduced()) {
       add_down(v, column);
     } else if (rows_reduced()) {
@@ -201,7 +222,8 @@ class serial_reduction {
   tile at_;
   std::int64_t first_ = 0, results_here_ = 1;  // the group of results under way
   std::vector<std::byte> states_;              // of the group, one component each
-  std::vector<std::byte> turned_;
+  std::int64_t most_results_ = 0;  // in a group
+  std::vector<std::byte> turned_, staged_;
   state_array results_{};
 };
 

@@ -154,7 +154,8 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
 void tile_computer::use_in_place(std::uint16_t s, const std::byte* from, const tile& t) {
   const std::int64_t bytes = t.columns * static_cast<std::int64_t>(item_size(plan_.slots[s].type));
   values_[s] = const_cast<std::byte*>(from);  // kernels only read their operands
-  if (leads_[s]) ahead_.push_back(from + 2 * bytes);
+  const std::int64_t next = by_rows_ ? it_.loads[plan_.slots[s].which].stride[t.at.size() - 2] : bytes;
+  if (leads_[s]) ahead_.push_back(from + 2 * next);
   ahead_bytes_ = std::max(ahead_bytes_, bytes);
 }
 
@@ -267,6 +268,25 @@ void tile_computer::store(const tile& t) {
     for (std::int64_t row = 0; row < t.rows; ++row)
       copy_strided(to + row * o.stride[o.stride.size() - 2], o.stride.back(), from + row * t.columns * o.item, o.item,
                    t.columns, o.item);
+  }
+}
+
+void tile_computer::values_to(const tile& t, std::byte* to) {
+  const std::uint16_t out = plan_.outputs[0];
+  const auto item = static_cast<std::int64_t>(item_size(plan_.slots[out].type));
+  const std::int64_t whole = t.columns / grain * grain;
+  tile part = t;
+  by_rows_ = true;
+  for (part.columns = whole; part.at.back() < t.at.back() + t.columns; part.columns = t.columns - whole) {
+    if (part.columns == 0) part.columns = t.columns;
+    ahead_.clear();
+    ahead_bytes_ = 0;
+    const bool direct = plan_.slots[out].from == slot::kind::scratch;
+    if (direct) values_[out] = to;
+    run(part);
+    if (!direct) std::memcpy(to, values_[out], static_cast<std::size_t>(part.columns * item));
+    to += part.columns * item;
+    part.at.back() += part.columns;
   }
 }
 

@@ -47,6 +47,8 @@ class tile_computer {
     std::int64_t stride;
   };
   view values(const tile& t);
+  /// Values of one row to `to`, which has room for them up to a whole grain.
+  void values_to(const tile& t, std::byte* to);
   /// Whether a row of values() can be the array's own memory, of any number of elements, whatever the capacity.
   [[nodiscard]] bool passes_through() const { return passes_through_; }
 
@@ -80,6 +82,7 @@ class tile_computer {
   std::vector<bool> leads_;                   // per slot: a load that is the first of those close together
   std::vector<const std::byte*> ahead_;       // where memory used in place goes on after the present tile
   std::int64_t ahead_bytes_ = 0;
+  bool by_rows_ = false;                      // the next tile is the next row, not the next columns
   std::vector<bool> writes_through_;          // per output: the last kernel may write into the array itself
   bool passes_through_ = false;
 };

@@ -110,11 +110,14 @@ replacement replacement::open_part(const std::string& path, const std::string& t
   return {file(path, descriptor), temporary};
 }
 
-void replacement::close() { file_.close(); }
+void replacement::close() {
+  // Here, not in commit: another node's pages are that node's to write out.
+  if (::fsync(file_.descriptor()) != 0 && errno != EINVAL) fail(file_.path(), "cannot write", errno);
+  file_.close();
+}
 
 void replacement::commit() {
   const std::string path = file_.path();
-  // All ranks' numbers: they are the same file's pages. Opened anew, since close() has come before.
   file written(path, ::open(temporary_.c_str(), O_WRONLY | O_CLOEXEC));
   if (!written.is_open()) fail(path, "cannot write", errno);
   if (const auto existing = check_target(path, target_)) {
@@ -122,7 +125,6 @@ void replacement::commit() {
     static_cast<void>(::fchown(written.descriptor(), existing->st_uid, existing->st_gid) == 0);
     if (::fchmod(written.descriptor(), existing->st_mode & 0777) != 0) fail(path, "cannot write", errno);
   }
-  if (::fsync(written.descriptor()) != 0 && errno != EINVAL) fail(path, "cannot write", errno);
   written.close();
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail(path, "cannot write", errno);
   target_.clear();

@@ -114,59 +114,55 @@ SERRIED_HD inline void merge(state& s, state other) {
   normalize(s);
 }
 
-/// A wide two's complement integer, least word first.
-struct wide_integer {
-  u64 word[4] = {};
-
-  SERRIED_HD void add_shifted(i64 value, int shift) {
-    const int first = shift / 64;
-    const int bit = shift % 64;
-    const u64 sign = value < 0 ? ~u64{0} : 0;
-    u64 carry = 0;
-    for (int w = first; w < 4; ++w) {
-      const u64 low = w == first ? static_cast<u64>(value) : sign;
-      const u64 below = w == first ? 0 : w == first + 1 ? static_cast<u64>(value) : sign;
-      const u64 part = bit == 0 ? low : (low << bit) | (below >> (64 - bit));
-      const u64 sum = word[w] + part;
-      const u64 total = sum + carry;
-      carry = (sum < part) + (total < sum);
-      word[w] = total;
-    }
-  }
-  SERRIED_HD bool is_negative() const { return (word[3] >> 63) != 0; }
-  SERRIED_HD void negate() {
-    u64 carry = 1;
-    for (u64& w : word) {
-      w = ~w + carry;
-      carry = carry && w == 0;
-    }
-  }
-  SERRIED_HD int length() const {  // bits up to the highest set one
-    for (int w = 3; w >= 0; --w)
-      if (word[w] != 0) return 64 * w + length_of(word[w]);
-    return 0;
-  }
-  SERRIED_HD u64 bits_from(int bit) const {  // 64 bits, starting at `bit`
-    const int w = bit / 64;
-    const int b = bit % 64;
-    const u64 high = w + 1 < 4 && b != 0 ? word[w + 1] << (64 - b) : 0;
-    return (word[w] >> b) | high;
-  }
-  SERRIED_HD bool any_below(int bit) const {
-    u64 any = word[bit / 64] & ((u64{1} << (bit % 64)) - 1);
-    for (int w = 0; w < bit / 64; ++w) any |= word[w];
-    return any != 0;
-  }
-  SERRIED_HD static int length_of(u64 x) {
-    int length = 1;
-    for (int half = 32; half > 0; half /= 2) {
-      if (x >> half == 0) continue;
-      x >>= half;
-      length += half;
-    }
-    return length;
-  }
+/// The sum as a number: ±(top bits + sticky) · 2^exponent.
+struct exact_sum {
+  u64 mantissa = 0;   // the highest bit set, unless the sum is zero
+  bool more = false;  // something not zero lies below
+  bool negative = false;
+  i64 exponent = 0;   // of the mantissa's lowest bit
 };
+
+SERRIED_HD inline exact_sum add_bins(const state& s) {
+  constexpr int limbs = digits + 1;
+  constexpr i64 mask = (i64{1} << width) - 1;
+  // Least first, in units of the lowest bin; each limb 40 bits wide but for the last.
+  i64 limb[limbs] = {s.lo[2], s.lo[1] + s.hi[2], s.lo[0] + s.hi[1], s.hi[0]};
+  exact_sum sum;
+  const auto carry = [&] {
+    for (int i = 0; i + 1 < limbs; ++i) {
+      limb[i + 1] += limb[i] >> width;
+      limb[i] &= mask;
+    }
+  };
+  carry();
+  sum.negative = limb[limbs - 1] < 0;
+  if (sum.negative) {
+    for (i64& l : limb) l = -l;
+    carry();
+  }
+  int i = limbs - 1;
+  while (i > 0 && limb[i] == 0) --i;
+  if (limb[i] == 0) return sum;
+  // The highest bit's place, by conversion to double of a number that cannot round up to the next power of two.
+  const auto high = static_cast<u64>(limb[i]);
+  const auto place = static_cast<int>(bits_of(static_cast<double>(high & ~(high >> 1))) >> 52) - 1023;
+  int room = 63 - place;
+  sum.exponent = width * (s.top - (digits - 1) + i) - room;
+  sum.mantissa = high << room;
+  while (--i >= 0) {
+    room -= width;
+    const auto next = static_cast<u64>(limb[i]);
+    if (room >= 0) {
+      sum.mantissa |= next << room;
+    } else if (room > -width) {
+      sum.mantissa |= next >> -room;
+      sum.more |= (next << (64 + room)) != 0;
+    } else {
+      sum.more |= next != 0;
+    }
+  }
+  return sum;
+}
 
 /// The sum, rounded once (to nearest, ties to even) to a format of `precision` bits whose smallest number is
 /// 2^smallest; overflow to infinity happens on conversion to that format, which is otherwise exact.
@@ -175,33 +171,24 @@ SERRIED_HD inline double finish(const state& s, int precision, int smallest) {
   if (s.plus_infinities != 0 && s.minus_infinities != 0) return double_of(0x7ff8000000000000u);
   if (s.plus_infinities != 0) return infinity;
   if (s.minus_infinities != 0) return -infinity;
+  const exact_sum sum = add_bins(s);
+  if (sum.mantissa == 0) return 0;
 
-  wide_integer sum;
-  for (int k = 0; k < digits; ++k) {
-    sum.add_shifted(s.lo[k], width * (digits - 1 - k));
-    sum.add_shifted(s.hi[k], width * (digits - k));
-  }
-  const bool negative = sum.is_negative();
-  if (negative) sum.negate();
-  const int length = sum.length();
-  if (length == 0) return 0;
+  const i64 above = sum.exponent + 64 - smallest;  // bits above the format's smallest number
+  const i64 kept = above < precision ? above : precision;
+  if (kept < 0) return sum.negative ? -0.0 : 0.0;
+  const i64 dropped = 64 - kept;  // 11 to 64
+  u64 mantissa = dropped == 64 ? 0 : sum.mantissa >> dropped;
+  const u64 rest = sum.mantissa << kept;
+  const u64 half = u64{1} << 63;
+  if (rest > half || (rest == half && (sum.more || (mantissa & 1u) != 0))) ++mantissa;
 
-  auto exponent = static_cast<int>(width * (s.top - (digits - 1)));
-  const int wanted = exponent + length - precision;
-  const int shift = (wanted > smallest ? wanted : smallest) - exponent;
-  u64 mantissa = sum.word[0];
-  if (shift > 0) {
-    const bool far = shift >= 256;  // all of it is below half of the smallest number
-    const bool round = !far && (sum.bits_from(shift - 1) & 1u) != 0;
-    mantissa = far ? 0 : sum.bits_from(shift);
-    if (round && (sum.any_below(shift - 1) || (mantissa & 1u) != 0)) ++mantissa;
-    exponent += shift;
-  }
+  const i64 exponent = sum.exponent + dropped;
   double value = static_cast<double>(mantissa);
   if (exponent > 971) value = infinity;
   else if (exponent < -900) value = value * power_of_two(exponent + 200) * power_of_two(-200);
   else value = value * power_of_two(exponent);
-  return negative ? -value : value;
+  return sum.negative ? -value : value;
 }
 
 SERRIED_HD inline double finish_double(const state& s) { return finish(s, 53, -1074); }
