@@ -126,6 +126,30 @@ TEST(heat_errors, output) {
   EXPECT_EQ(folder.files(), 1U);
 }
 
+TEST(heat_errors, files_that_are_one) {
+  const heat_test::scratch folder;
+  const std::string input = folder.path("in.npy");
+  heat_test::fs::copy_file(good, input);
+  const std::string call = "--steps 1 --alpha 0.1 --input " + input;
+  expect_refusal(call + " --png " + folder.path("./in.npy"), 1, "input");
+  expect_refusal(call + " --output " + folder.path("u") + " --png " + folder.path("./u"), 1, "same file");
+  EXPECT_TRUE(contents(input) == contents(good));
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(heat_errors, an_empty_field_cannot_be_drawn) {
+  const heat_test::scratch folder;
+  sr::save(folder.path("none.npy"), sr::zeros({0, 3}));
+  expect_refusal("--steps 1 --alpha 0.1 --input " + folder.path("none.npy") + " --output " + folder.path("u.npy") +
+                     " --png " + folder.path("u.png"),
+                 1, "empty", true);
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(heat_errors, line_breaks_in_options) {
+  expect_refusal("--steps 1 --alpha 0.1 --input " + good + " --boundary \"$(printf 'a\\nb')\"", 2, "a b");
+}
+
 TEST(heat_errors, a_full_disk_leaves_the_old_file) {
   const heat_test::scratch folder;
   sr::save(folder.path("big.npy"), sr::zeros({1000, 1000}));

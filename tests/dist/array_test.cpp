@@ -329,6 +329,49 @@ TEST(dist_array, three_dimensions) {
   expect_same<double>(global, local);
 }
 
+TEST(dist_array, a_dimension_that_is_not_read_does_not_hide_another) {
+  // The first load's rows are all a constant; its columns are looked at all the same.
+  for (const auto& m : meshes()) {
+    const auto x = m.axis("x");
+    const auto y = m.axis("y");
+    const sr::dist::array u = sr::zeros({1, 4}, m.layout({y, x}));
+    const sr::dist::array w = sr::ones({1, 4}, m.layout({x, y}));
+    const auto U = with_boundary(u, {{sr::value(3), sr::value(2)}, sr::edge});
+    EXPECT_EQ((w + at(U, {5, -1})).to_vector<double>(), std::vector<double>(4, 3));
+  }
+}
+
+TEST(dist_array, results_are_split_where_an_operand_is) {
+  const sr::mesh m(world());
+  const auto l = m.layout({m.axis(0)});
+  const sr::dist::array whole = sr::replicate(sr::ones({100}), m);
+  const sr::dist::array split = sr::ones({100}, l);
+  EXPECT_EQ(sr::dist::array(whole + split).layout(), l);
+  EXPECT_EQ(sr::dist::array(split + whole).layout(), l);
+  EXPECT_EQ(sr::dist::array(whole + whole).layout(), m.layout());
+  EXPECT_EQ(sr::zeros_like(split).layout(), l);
+  EXPECT_EQ(sr::sum(whole * split).item<double>(), 100);
+}
+
+TEST(dist_array, simultaneous_into_parts_of_one_array) {
+  const sr::mesh m(world());
+  const sr::dist::array u = sr::distribute(counting({6, 4}), m.layout({m.axis(0)}));
+  const auto top = u(sr::slice(0, 2));
+  const auto bottom = u(sr::slice(4, 6));
+  sr::assign({top, bottom}, {bottom + 0, top + 0});
+  EXPECT_EQ(u(sr::slice(0, 2)).to_vector<std::int64_t>(), (ints{16, 17, 18, 19, 20, 21, 22, 23}));
+  EXPECT_EQ(u(sr::slice(4, 6)).to_vector<std::int64_t>(), (ints{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_THROW(sr::assign({top, u}, {top + 0, u + 0}), sr::value_error);
+}
+
+TEST(dist_array, many_results_of_a_reduction) {
+  const sr::mesh m(world());
+  const sr::array a = field({3, 70'000});
+  const sr::dist::array d = sr::distribute(a, m.layout({sr::whole, m.axis(0)}));
+  expect_same<double>(sr::sum(d, {.axis = 0}), sr::sum(a, {.axis = 0}));
+  expect_same<double>(sr::max(sr::distribute(a, m.layout({m.axis(0)})), {.axis = 0}), sr::max(a, {.axis = 0}));
+}
+
 TEST(dist_array, random_programs) {
   const unsigned seed = 20240711;
   std::mt19937 random(seed);

@@ -141,6 +141,12 @@ TEST(assignment, an_expression_keeps_its_arrays_alive) {
   EXPECT_EQ(values(e), (ints{0, 2, 4}));
 }
 
+TEST(assignment, a_moved_from_array_is_still_one) {
+  sr::array a = counting({3});
+  const sr::array b = std::move(a);
+  EXPECT_EQ(values(a), values(b));  // NOLINT(bugprone-use-after-move): the promise is under test
+}
+
 TEST(assignment, failed_evaluation_changes_nothing) {
   sr::array u = counting({3});
   EXPECT_THROW(u += at(u, {1}), sr::index_error);

@@ -8,6 +8,8 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace sr = serried;
@@ -199,6 +201,66 @@ TEST(expr, sums_do_not_depend_on_order) {
   EXPECT_EQ(forwards, sr::sum(a(sr::slice(_, _, -1))).item<double>());
   EXPECT_EQ(forwards, sr::sum(a.reshape({50, 100}).T()).item<double>());
   EXPECT_EQ(forwards, sr::sum(sr::sum(sr::from_vector(reals{forwards}), {.axis = 0})).item<double>());
+}
+
+TEST(expr, many_results_of_a_reduction) {
+  const sr::array a = counting({2, 70'001, 3});
+  const ints got = values(sr::sum(a, {.axis = 2}));
+  for (std::int64_t i = 0; i < 140'002; ++i) ASSERT_EQ(got[static_cast<std::size_t>(i)], 9 * i + 3);
+  const auto halves = sr::sum(a.astype(sr::float32) * 0.5, {.axis = {0}}).to_vector<float>();
+  for (std::int64_t i = 0; i < 210'003; ++i)
+    ASSERT_EQ(halves[static_cast<std::size_t>(i)], static_cast<float>(0.5 * i + 0.5 * (i + 210'003)));
+}
+
+TEST(expr, comparisons_with_integers_out_of_range) {
+  const sr::array a = sr::full({1}, 7, {.dtype = sr::uint8});
+  EXPECT_TRUE((a < 300).item<bool>());
+  EXPECT_TRUE((a > -1).item<bool>());
+  EXPECT_FALSE((a == -249).item<bool>());
+  EXPECT_THROW((void)(a + 300), sr::value_error);
+}
+
+TEST(expr, bits_turned_over) {
+  EXPECT_EQ(values((~counting({3})).eval()), (ints{-1, -2, -3}));
+  EXPECT_EQ((~sr::full({1}, 1, {.dtype = sr::uint16})).item<std::uint16_t>(), 65534);
+  EXPECT_FALSE((~sr::full({1}, true)).item<bool>());
+  EXPECT_THROW((void)~sr::ones({1}), sr::dtype_error);
+}
+
+TEST(expr, products_of_16_bit_numbers) {
+  const sr::array a = sr::full({3}, 30.0, {.dtype = sr::float16});
+  EXPECT_EQ(sr::prod(a).dtype(), sr::float16);
+  EXPECT_EQ(sr::prod(a).item<float>(), 27008);  // 27000 rounded to float16, as NumPy gives it
+}
+
+TEST(expr, index_nodes_do_not_go_stale) {
+  sr::array u = sr::ones({3, 3});
+  const auto border = on_border(u);
+  for (int i = 0; i < 3; ++i) u += where(border, 0, 1);
+  EXPECT_EQ(u.to_vector<double>(), (reals{1, 1, 1, 1, 4, 1, 1, 1, 1}));
+  const auto e = at(u, {0, 0});
+  u += 1;
+  EXPECT_THROW((void)e(0), sr::value_error);
+  EXPECT_THROW((void)with_boundary(e, sr::edge), sr::value_error);
+}
+
+TEST(expr, methods_and_free_functions) {
+  const sr::array a = counting({2, 3});
+  EXPECT_EQ(values((a + a).sum({.axis = 0})), (ints{6, 10, 14}));
+  EXPECT_EQ(values((a * 1).max()), (ints{5}));
+  EXPECT_EQ(values(sr::transpose(a)), values(a.T()));
+  EXPECT_EQ(sr::reshape(a, {3, 2}).shape(), (sr::shape{3, 2}));
+  EXPECT_EQ(sr::broadcast_to(a, {4, 2, 3}).shape(), (sr::shape{4, 2, 3}));
+  EXPECT_EQ(values(pow(a, 2)), (ints{0, 1, 4, 9, 16, 25}));
+  EXPECT_EQ(values(a(0, sr::slice(2))), (ints{0, 1}));
+  EXPECT_EQ(sr::arange(0, 3, {.dtype = sr::float32}).dtype(), sr::float32);
+  EXPECT_EQ(sr::dims(std::span<const std::int64_t>(a.shape().begin(), 2)), a.shape());
+}
+
+TEST(expr, offsets_have_a_limit) {
+  const auto z = with_boundary(sr::zeros({6}), sr::edge);
+  EXPECT_THROW((void)at(z, {std::numeric_limits<std::int64_t>::max()}), sr::index_error);
+  EXPECT_EQ(at(z, {std::int64_t{1} << 60}).to_vector<double>(), reals(6, 0));
 }
 
 TEST(expr, scalars_change_nothing_but_values) {
