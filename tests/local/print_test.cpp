@@ -119,6 +119,7 @@ TEST(print, writes_views_of_any_strides) {
     EXPECT_EQ(text_of(b.T().copy().T()), c.text) << c.title << ", Fortran order";
     const array backwards = b(ellipsis, slice(_, _, -1)).copy();
     EXPECT_EQ(text_of(backwards(ellipsis, slice(_, _, -1))), c.text) << c.title << ", negative stride";
+    ASSERT_GT(c.extents.size(), 0);
     shape wide = c.extents;
     wide[0] = 2 * wide[0] + 1;
     const array sparse = zeros(wide, {.dtype = c.type});
