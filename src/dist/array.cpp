@@ -90,8 +90,7 @@ dist::array redistribute(const dist::expr& values, const layout& to) {
   const auto& e = *values.state();
   if (e.root) return redistribute(dist::array(values), to);
   return dist::evaluate_as(e, dist::alike(to.mesh(), [&] {
-    for (const auto& l : e.leaves)
-      if (!(l.data.mesh() == to.mesh())) throw value_error("redistribute: the layout is of another mesh");
+    dist::check_same_ranks(e, to.mesh());
     return dist::distribute(to, e.shape);
   }));
 }

@@ -78,8 +78,7 @@ void assign(std::initializer_list<dist::array> targets, std::initializer_list<di
       }
       p.e = b.finish(std::move(registers));
       check_leaves(p.e);
-      for (const auto& l : p.e.leaves)
-        if (!(l.data.mesh() == to[first].mesh())) throw value_error("assign: values and target live on different meshes");
+      dist::check_same_ranks(p.e, to[first].mesh());
       result.push_back(std::move(p));
     }
     return result;

@@ -92,14 +92,15 @@ box window_of(const box& part, const access& how, const shape& extent, const box
   return window;
 }
 
+// The mesh of the first operand that is split, else of the first.
 const serried::mesh& mesh_of(const expr_state<array>& e) {
-  const serried::mesh& grid = e.leaves.front().data.mesh();
+  check_same_ranks(e, e.leaves.front().data.mesh());
   for (const auto& l : e.leaves)
-    if (!(l.data.mesh() == grid)) throw value_error("the operands live on different meshes");
-  return grid;
+    if (!l.data.layout().splits().empty()) return l.data.mesh();
+  return e.leaves.front().data.mesh();
 }
 
-// Each dimension is split as in the first leaf that splits it over mesh axes that are still free.
+// Each dimension is split as in the first leaf on that mesh that splits it over axes that are still free.
 distribution_ptr result_distribution(const expr_state<array>& e) {
   const serried::mesh& grid = mesh_of(e);
   for (const auto& l : e.leaves)
@@ -115,6 +116,7 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
       const distribution& leaf_where = *e.leaves[s].data.where();
       const int leaf_d = d - (e.shape.size() - leaf_where.ndim());
       const auto& all = leaf_where.layout().splits();
+      if (!(leaf_where.mesh() == grid)) continue;
       if (leaf_d < 0 || static_cast<std::size_t>(leaf_d) >= all.size()) continue;
       if (leaf_where.shape()[leaf_d] == 1 && e.shape[d] != 1) continue;
       const split& how = all[static_cast<std::size_t>(leaf_d)];
@@ -143,6 +145,12 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
 }
 
 }  // namespace
+
+void check_same_ranks(const expr_state<array>& e, const serried::mesh& grid) {
+  for (const auto& l : e.leaves)
+    if (!(l.data.mesh().communicator() == grid.communicator()))
+      throw value_error("distributed operands live on different sets of ranks");
+}
 
 void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs) {
   check_same_call(where.mesh().communicator(), "evaluate");

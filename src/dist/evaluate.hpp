@@ -19,6 +19,9 @@ namespace serried::inline v0::dist {
 [[nodiscard]] bool same_view(const array& a, const array& b);
 [[nodiscard]] array evaluate(const expr_state<array>& e);
 
+/// Throws value_error when a leaf lives on other ranks than the mesh's. (Meshes over the same ranks go together.)
+void check_same_ranks(const expr_state<array>& e, const serried::mesh& grid);
+
 /// The element-wise expression's values, distributed in a given way.
 [[nodiscard]] array evaluate_as(const expr_state<array>& e, const distribution_ptr& where);
 

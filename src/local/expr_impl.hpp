@@ -301,13 +301,10 @@ template <class Array>
 basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items) const {
   const auto part = detail::elementwise(*this);
   const selection s = resolve_selection(items, part->shape, "index");
-  const auto is_index = [](const instruction& i) { return i.op == opcode::index; };
   if (detail::is_leaf(*part)) return basic_expr(detail::as_array(*this).select(items));
-  // (Global indices keep counting from the whole expression's corner, so index nodes are evaluated first.)
-  if (!s.is_box || std::any_of(part->code.code.begin(), part->code.code.end(), is_index))
-    return basic_expr(evaluate(*part).select(items));
+  if (!s.is_box) return basic_expr(evaluate(*part).select(items));
 
-  // A box of the expression: the same program, its loads shifted by the box's corner.
+  // A box of the expression: the same program, its loads and indices shifted by the box's corner.
   auto state = std::make_shared<expr_state<Array>>(*part);
   state->shape = s.result;
   for (leaf_load& ld : state->code.loads) {
@@ -318,6 +315,26 @@ basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items
       if (extent[d] != 1 || part->shape[out] == 1) ld.offset[d] += s.start[out];
     }
   }
+  auto& code = state->code.code;
+  code.clear();
+  std::vector<std::uint16_t> registers;  // old to new
+  const auto emit = [&](const instruction& i) {
+    code.push_back(i);
+    return static_cast<std::uint16_t>(code.size() - 1);
+  };
+  for (instruction i : part->code.code) {
+    const int operands = argument_count(i.op);
+    for (int k = 0; k < operands; ++k) i.args[static_cast<std::size_t>(k)] = registers[i.args[static_cast<std::size_t>(k)]];
+    std::uint16_t r = emit(i);
+    if (i.op == opcode::index && s.start[i.args[0]] != 0) {
+      state->code.scalars.push_back(make_scalar(s.start[i.args[0]], serried::dtype::int64, "index"));
+      const auto shift = static_cast<std::uint16_t>(state->code.scalars.size() - 1);
+      r = emit({opcode::add, serried::dtype::int64, serried::dtype::int64,
+                {r, emit({opcode::scalar, serried::dtype::int64, serried::dtype::int64, {shift}})}});
+    }
+    registers.push_back(r);
+  }
+  state->code.outputs = {registers[part->code.outputs.front()]};
   return basic_expr(std::move(state));
 }
 

@@ -115,6 +115,22 @@ TEST(dist_array, redistribute_round_trip) {
         }
 }
 
+TEST(dist_array, meshes_over_the_same_ranks) {
+  const sr::array a = field({9, 6});
+  for (const auto& m1 : meshes())
+    for (const auto& m2 : meshes()) {
+      const auto l1 = m1.layout({m1.axis("x"), m1.axis("y")});
+      const auto l2 = m2.layout({m2.axis("y"), m2.axis("x")});
+      const sr::dist::array d = sr::distribute(a, l1);
+      const sr::dist::array moved = sr::redistribute(d, l2);
+      EXPECT_EQ(moved.layout(), l2);
+      expect_same<double>(sr::redistribute(moved, l1), a);
+      expect_same<double>(d * 2 - moved, a);
+      moved(_) = at(with_boundary(d, sr::periodic), {1, 1});
+      expect_same<double>(moved, at(with_boundary(a, sr::periodic), {1, 1}));
+    }
+}
+
 TEST(dist_array, stencils) {
   const std::vector<std::vector<sr::boundary_pair>> boundaries{
       {sr::periodic, sr::periodic},

@@ -182,6 +182,79 @@ TEST_P(engine_conformance, sums_do_not_depend_on_the_layout) {
   }
 }
 
+namespace {
+
+/// Numbers that upset what kernels assume about their neighbors.
+template <class T>
+std::vector<std::pair<const char*, std::vector<T>>> upsetting_numbers(std::size_t n) {
+  generator g(6);
+  const int low = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
+  const int high = std::numeric_limits<T>::max_exponent - 1;
+  const auto make = [&](auto&& exponent) {
+    std::vector<T> x(n);
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = static_cast<T>(std::ldexp(std::uniform_real_distribution<double>(-1, 1)(g), exponent(i)));
+    return x;
+  };
+  std::vector<std::pair<const char*, std::vector<T>>> all = {
+      {"growing", make([&](std::size_t i) { return low + static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
+      {"shrinking", make([&](std::size_t i) { return high - static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
+      {"tiny", make([&](std::size_t) { return low + pick(g, 0, 30); })},
+      {"huge", make([&](std::size_t) { return high - pick(g, 0, 3); })},
+      {"mixed", make([&](std::size_t) { return pick(g, low, high); })},
+      {"steps", make([&](std::size_t i) { return static_cast<int>(i / 700 % 5) * 20 - 40; })},
+      {"ordinary", make([&](std::size_t) { return 0; })}};
+  auto sparse = make([](std::size_t) { return 3; });
+  for (std::size_t i = 0; i < n; ++i)
+    if (i % 7 != 3 || i < n / 4) sparse[i] = 0;
+  all.emplace_back("sparse", sparse);
+  auto special = make([](std::size_t) { return 3; });
+  for (std::size_t i = n / 3; i < n; i += 1009) special[i] = std::numeric_limits<T>::infinity();
+  special[n / 2] = std::numeric_limits<T>::quiet_NaN();
+  all.emplace_back("special", special);
+  return all;
+}
+
+template <class T>
+void check_sums_number_by_number(engine& e) {
+  const std::size_t n = 30030;
+  for (const auto& [what, x] : upsetting_numbers<T>(n)) {
+    const device_bytes memory(e, x);
+    program_writer w({dtype_of<T>});
+    const program plain = w.finish(w.load(0));
+    program_writer v({dtype_of<T>});
+    const program negated = v.finish(v(opcode::negative, v.load(0)));
+    for (const shape& s : {shape{30030}, shape{2, 15015}, shape{15015, 2}, shape{30, 1001}, shape{1001, 30}, shape{42, 715}}) {
+      for (std::uint32_t axes = 0; axes < 1u << s.size(); ++axes) {
+        std::vector<ops::bins::state> states(results_of(box::whole(s), axes));
+        std::size_t i = 0;
+        for_each_result(box::whole(s), axes, [&](std::size_t k, const dims&) {
+          ops::bins::add(states[k], static_cast<double>(x[i++]));
+        });
+        for (const bool negative : {false, true}) {
+          const auto got = run_reduction<T>(e, negative ? negated : plain, {leaf_of(memory.data(), dtype_of<T>, s)},
+                                            box::whole(s), {reduce_kind::sum, axes, dtype_of<T>});
+          for (std::size_t k = 0; k < states.size(); ++k) {
+            T want;
+            if constexpr (std::is_same_v<T, float>) want = ops::bins::finish_float(states[k]);
+            else want = ops::bins::finish_double(states[k]);
+            if (negative) want = -want;
+            ASSERT_TRUE(got[k] == want || (std::isnan(got[k]) && std::isnan(want)))
+                << what << ", " << to_string(s) << ", axes " << axes << ", result " << k << ": " << got[k] << " instead of " << want;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_P(engine_conformance, sums_agree_with_adding_number_by_number) {
+  check_sums_number_by_number<float>(e());
+  check_sums_number_by_number<double>(e());
+}
+
 TEST_P(engine_conformance, sums_of_all_floating_and_complex_dtypes) {
   const std::int64_t n = 4099;
   std::vector<double> x(static_cast<std::size_t>(n));

@@ -212,6 +212,15 @@ TEST(expr, many_results_of_a_reduction) {
     ASSERT_EQ(halves[static_cast<std::size_t>(i)], static_cast<float>(0.5 * i + 0.5 * (i + 210'003)));
 }
 
+TEST(expr, more_elements_than_32_bits_count) {
+  constexpr std::int64_t n = (std::int64_t{1} << 31) + 7;
+  const sr::array ones = sr::full({1}, 1, {.dtype = sr::int8}).broadcast_to({n});
+  EXPECT_EQ(sr::sum(ones).item<std::int64_t>(), n);
+  const sr::array grid = sr::full({1, 1}, 1, {.dtype = sr::int8}).broadcast_to({1 << 20, 1 << 12});
+  EXPECT_EQ(values(index(grid, 0)(sr::slice((1 << 20) - 1, _), sr::slice(0, 1))), (ints{(1 << 20) - 1}));
+  EXPECT_EQ(values(index(ones, 0)(sr::slice(n - 2, _))), (ints{n - 2, n - 1}));
+}
+
 TEST(expr, comparisons_with_integers_out_of_range) {
   const sr::array a = sr::full({1}, 7, {.dtype = sr::uint8});
   EXPECT_TRUE((a < 300).item<bool>());

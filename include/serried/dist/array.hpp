@@ -119,7 +119,7 @@ class SERRIED_API array : public operand {
 
 extern template class basic_expr<dist::array>;
 
-/// The same values in another layout (on the same mesh).
+/// The same values in another layout, on any mesh over the same ranks.
 [[nodiscard]] SERRIED_API dist::array redistribute(const dist::expr& values, const layout& to);
 /// The whole array as a local one: on every rank, or with root ≥ 0 on that rank only (the others get an empty array).
 [[nodiscard]] SERRIED_API array gather(const dist::expr& values, int root = -1);

@@ -1,5 +1,5 @@
-// What all kernel files stand on. Everything inline in here must be forced inline or trivial: these files are compiled
-// for several instruction sets, and the linker keeps one copy of a shared function.
+// What all kernel files stand on. Functions that kernels call are forced inline (SERRIED_HD), so that they are compiled
+// for the kernel's instructions.
 #pragma once
 
 #include "local/host/kernel_table.hpp"

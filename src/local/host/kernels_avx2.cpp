@@ -11,6 +11,7 @@
 namespace serried::inline v0::host {
 namespace avx2 {
 #include "local/host/kernels.inc"
+#include "local/host/sum_kernels.inc"
 #include "local/host/reduce_kernels.inc"
 }  // namespace avx2
 
