@@ -23,7 +23,7 @@ constexpr std::int64_t wanted_side = 512;
 struct color {
   double red, green, blue;
 };
-constexpr std::array palette{color{5, 4, 30},   color{70, 10, 90},   color{150, 30, 95},  color{215, 65, 60},
+constexpr std::array palette{color{5, 4, 30},     color{70, 10, 90},   color{150, 30, 95},  color{215, 65, 60},
                              color{248, 130, 30}, color{250, 200, 60}, color{252, 252, 210}};
 
 // `value` from 0 to 1.

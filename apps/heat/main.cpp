@@ -31,7 +31,8 @@ sr::mesh make_mesh(const sr::communicator& world, const sr::shape& field, std::v
     axes.emplace_back(fmt::format("axis{}", d), n);
   }
   if (product != world.size())
-    throw heat::usage_error(fmt::format("--mesh: the factors' product is {}, the number of ranks {}", product, world.size()));
+    throw heat::usage_error(
+        fmt::format("--mesh: the factors' product is {}, the number of ranks {}", product, world.size()));
   return {world, axes};
 }
 
@@ -108,8 +109,8 @@ int simulate(sr::runtime& rt, const heat::options& o) {
   refuse_not_finite(u, o.input);
 
   apps::progress report(o.steps, rt.rank() == 0 && !o.quiet);
-  report.line(fmt::format("{} {} on {} rank{} ({}), {} steps, alpha {}", name(u.dtype()), to_string(u.shape()), world.size(),
-                          world.size() == 1 ? "" : "s", to_string(grid), o.steps, o.alpha));
+  report.line(fmt::format("{} {} on {} rank{} ({}), {} steps, alpha {}", name(u.dtype()), to_string(u.shape()),
+                          world.size(), world.size() == 1 ? "" : "s", to_string(grid), o.steps, o.alpha));
   grid.reset_exchange_statistics();
   world.barrier().wait();
   std::chrono::duration<double> computing{0};

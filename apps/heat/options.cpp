@@ -105,11 +105,14 @@ std::optional<options> parse(int argc, char** argv) {
   }
   if (given.count("help") != 0) return std::nullopt;
 
-  const auto text = [&](const char* name) { return given.count(name) != 0 ? given[name].as<std::string>() : std::string(); };
+  const auto text = [&](const char* name) {
+    return given.count(name) != 0 ? given[name].as<std::string>() : std::string();
+  };
   for (const char* name : {"input", "steps", "alpha"})
     if (given.count(name) == 0) throw usage_error(std::string("--") + name + " is missing (--help lists the options)");
   for (const char* name : {"input", "output", "png"})
-    if (given.count(name) != 0 && text(name).empty()) throw usage_error(std::string("--") + name + ": the file name is empty");
+    if (given.count(name) != 0 && text(name).empty())
+      throw usage_error(std::string("--") + name + ": the file name is empty");
 
   options o;
   o.input = text("input");

@@ -22,8 +22,8 @@ struct options {
   std::int64_t steps = 0;
   double alpha = 0;
   heat::boundary boundary = heat::boundary::fixed;
-  std::string output;  ///< empty: none
-  std::string png;     ///< empty: none
+  std::string output;     ///< empty: none
+  std::string png;        ///< empty: none
   std::vector<int> mesh;  ///< ranks along each axis; empty: chosen
   std::int64_t every = 100;
   bool quiet = false;

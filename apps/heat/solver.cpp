@@ -74,8 +74,7 @@ std::optional<sr::dims> first_not_finite(const sr::dist::array& u) {
   const std::int64_t count = u.size();
   if (count == 0) return std::nullopt;
   std::optional<sr::dist::expr> position;
-  for (int d = 0; d < u.ndim(); ++d)
-    position = position ? *position * u.shape()[d] + index(u, d) : index(u, d);
+  for (int d = 0; d < u.ndim(); ++d) position = position ? *position * u.shape()[d] + index(u, d) : index(u, d);
   std::int64_t first = sr::min(where(isfinite(u), count, *position)).item<std::int64_t>();
   if (first == count) return std::nullopt;
   sr::dims where = u.shape();

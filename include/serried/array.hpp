@@ -31,18 +31,18 @@ class storage;
 /// `assign(u, e)` write into the data that others may share. The right side is as if read first.
 class SERRIED_API array : public operand {
  public:
-  array();                ///< empty: shape (0,), float64
-  array(const expr& e);   // NOLINT(google-explicit-constructor): evaluates
+  array();                        ///< empty: shape (0,), float64
+  array(const expr& e);           // NOLINT(google-explicit-constructor): evaluates
   array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: a view of `data` at `offset` bytes.
   array(std::shared_ptr<storage> data, std::int64_t offset, const serried::shape& s, const serried::strides& st,
         serried::dtype type);
 
-  array& operator=(const array& other) & = default;      ///< rebinds the name
+  array& operator=(const array& other) & = default;               ///< rebinds the name
   array& operator=(const expr& e) & { return *this = array(e); }  ///< rebinds the name to a fresh result
-  const array& operator=(const array& values) &&;        ///< writes through, broadcasting; casts as assign does
-  const array& operator=(const expr& values) &&;         ///< writes through
+  const array& operator=(const array& values) &&;  ///< writes through, broadcasting; casts as assign does
+  const array& operator=(const expr& values) &&;   ///< writes through
   template <scalar_operand T>
   array& operator=(const T&) & = delete;  ///< `u(sr::_) = 0` fills
   template <scalar_operand T>
@@ -70,7 +70,7 @@ class SERRIED_API array : public operand {
   [[nodiscard]] array T() const;  ///< axes reversed: a view
   [[nodiscard]] array transpose(const dims& axes) const;
   [[nodiscard]] array broadcast_to(const serried::shape& s) const;  ///< read-only in effect: writing to it throws
-  [[nodiscard]] array copy() const;                                  ///< C order, nothing shared
+  [[nodiscard]] array copy() const;                                 ///< C order, nothing shared
   [[nodiscard]] expr astype(serried::dtype type) const { return expr(*this).astype(type); }
 
   [[nodiscard]] expr sum(const reduce_options& o = {}) const { return serried::sum(*this, o); }
@@ -94,15 +94,15 @@ class SERRIED_API array : public operand {
     read(result.data(), dtype_of<E>, size());
     return result;
   }
-  /// Address of the first element, for reading and writing, valid as long as this data is alive; the data stays put from now
-  /// on. Throws dtype_error unless E is the exact dtype.
+  /// Address of the first element, for reading and writing, valid as long as this data is alive; the data stays put
+  /// from now on. Throws dtype_error unless E is the exact dtype.
   template <element E>
   [[nodiscard]] E* data() const {
     return static_cast<E*>(exported_data(dtype_of<E>));
   }
 
-  /// Sets every element. Throws value_error for an integer out of the dtype's range, dtype_error for a floating value into
-  /// integers (NumPy would truncate it), and as assign does.
+  /// Sets every element. Throws value_error for an integer out of the dtype's range, dtype_error for a floating value
+  /// into integers (NumPy would truncate it), and as assign does.
   void fill(const scalar& value) const;
 
   // Internal.
@@ -123,7 +123,8 @@ class SERRIED_API array : public operand {
 extern template class basic_expr<array>;
 
 /// Writes `values` into the data of `target` (which others may share), broadcasting, and casting where NumPy's
-/// same_kind rule allows it (NumPy itself also lets `a[...] = v` truncate floating values into integers). Throws shape_error or dtype_error before anything is written.
+/// same_kind rule allows it (NumPy itself also lets `a[...] = v` truncate floating values into integers). Throws
+/// shape_error or dtype_error before anything is written.
 SERRIED_API void assign(const array& target, const expr& values);
 /// Reads everything before it writes anything: targets[i] takes values[i]. Where the shapes agree it is one pass.
 SERRIED_API void assign(std::initializer_list<array> targets, std::initializer_list<expr> values);

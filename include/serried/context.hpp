@@ -23,8 +23,8 @@ class SERRIED_API context {
   /// an environment variable it does not understand, device_error for a device that is not there.
   [[nodiscard]] static context make(int processes = 1);
 
-  [[nodiscard]] std::string_view device() const;  ///< "host", "cuda"
-  [[nodiscard]] int threads() const;              ///< compute threads of the host engine
+  [[nodiscard]] std::string_view device() const;                       ///< "host", "cuda"
+  [[nodiscard]] int threads() const;                                   ///< compute threads of the host engine
   [[nodiscard]] const std::shared_ptr<engine>& device_engine() const;  // internal
 
  private:

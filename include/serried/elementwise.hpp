@@ -13,13 +13,14 @@ template <opcode Op, class... T>
 concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(argument_count(Op));
 }  // namespace detail
 
-// Each takes arrays, expressions, bounded arrays and (all but one operand) C++ numbers, which broadcast together. They throw
-// shape_error and dtype_error, naming the operation, and value_error for an integer that does not fit the arrays' dtype.
-#define SERRIED_OPERATION(name, count, rule, expression)        \
-  template <class... T>                                         \
-    requires detail::fits<opcode::name, T...>                   \
-  [[nodiscard]] expr_of<T...> name(const T&... values) {        \
-    return detail::operation(opcode::name, values...);          \
+// Each takes arrays, expressions, bounded arrays and (all but one operand) C++ numbers, which broadcast together. They
+// throw shape_error and dtype_error, naming the operation, and value_error for an integer that does not fit the arrays'
+// dtype.
+#define SERRIED_OPERATION(name, count, rule, expression) \
+  template <class... T>                                  \
+    requires detail::fits<opcode::name, T...>            \
+  [[nodiscard]] expr_of<T...> name(const T&... values) { \
+    return detail::operation(opcode::name, values...);   \
   }
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
@@ -31,11 +32,11 @@ template <class T>
   return detail::operation(opcode::absolute, a);
 }
 
-#define SERRIED_BINARY_OPERATOR(symbol, name)                   \
-  template <class A, class B>                                   \
-    requires operands<A, B>                                     \
+#define SERRIED_BINARY_OPERATOR(symbol, name)                           \
+  template <class A, class B>                                           \
+    requires operands<A, B>                                             \
   [[nodiscard]] expr_of<A, B> operator symbol(const A& a, const B& b) { \
-    return detail::operation(opcode::name, a, b);               \
+    return detail::operation(opcode::name, a, b);                       \
   }
 SERRIED_BINARY_OPERATOR(+, add)
 SERRIED_BINARY_OPERATOR(-, subtract)
@@ -80,12 +81,12 @@ template <class A, class B>
 }
 
 // In place: written through to whoever shares the data. The dtype stays (NumPy's same_kind rule).
-#define SERRIED_UPDATE_OPERATOR(symbol)                           \
-  template <class A, class T>                                     \
-    requires operands<A, T> && std::same_as<A, array_of<A>>       \
-  inline const A& operator symbol##=(const A& a, const T& b) {    \
-    assign(a, a symbol b);                                        \
-    return a;                                                     \
+#define SERRIED_UPDATE_OPERATOR(symbol)                        \
+  template <class A, class T>                                  \
+    requires operands<A, T> && std::same_as<A, array_of<A>>    \
+  inline const A& operator symbol##=(const A& a, const T& b) { \
+    assign(a, a symbol b);                                     \
+    return a;                                                  \
   }
 SERRIED_UPDATE_OPERATOR(+)
 SERRIED_UPDATE_OPERATOR(-)

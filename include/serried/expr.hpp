@@ -124,10 +124,10 @@ struct common_array<void, A, Rest...> : common_array<A, Rest...> {};
 template <class Array>
 class argument {
  public:
-  argument(const Array& a) : expr_(a) {}                // NOLINT(google-explicit-constructor)
-  argument(const basic_expr<Array>& e) : expr_(e) {}    // NOLINT(google-explicit-constructor)
-  argument(const bounded<Array>& a) : expr_(a) {}       // NOLINT(google-explicit-constructor)
-  argument(const scalar& s) : scalar_(s) {}             // NOLINT(google-explicit-constructor)
+  argument(const Array& a) : expr_(a) {}              // NOLINT(google-explicit-constructor)
+  argument(const basic_expr<Array>& e) : expr_(e) {}  // NOLINT(google-explicit-constructor)
+  argument(const bounded<Array>& a) : expr_(a) {}     // NOLINT(google-explicit-constructor)
+  argument(const scalar& s) : scalar_(s) {}           // NOLINT(google-explicit-constructor)
   template <class T>
     requires element<T>
   argument(T value) : scalar_(scalar(value)) {}  // NOLINT(google-explicit-constructor)
@@ -155,8 +155,8 @@ template <class... T>
 using array_of = typename detail::common_array<typename detail::array_type<std::remove_cvref_t<T>>::type...>::type;
 
 template <class... T>
-concept operands = (detail::has_array<T> && ...) && requires { typename array_of<T...>; } &&
-                   !std::is_void_v<array_of<T...>>;
+concept operands =
+    (detail::has_array<T> && ...) && requires { typename array_of<T...>; } && !std::is_void_v<array_of<T...>>;
 
 /// What element-wise functions of these operands return.
 template <class... T>

@@ -50,11 +50,11 @@ class SERRIED_API index_item {
 
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  index_item(T i) : kind_(kind::integer), slice_(i, _) {}  // NOLINT(google-explicit-constructor)
-  index_item(const slice& s) : kind_(kind::slice), slice_(s) {}  // NOLINT(google-explicit-constructor)
-  index_item(all_t) : kind_(kind::all), slice_(_, _) {}  // NOLINT(google-explicit-constructor)
+  index_item(T i) : kind_(kind::integer), slice_(i, _) {}          // NOLINT(google-explicit-constructor)
+  index_item(const slice& s) : kind_(kind::slice), slice_(s) {}    // NOLINT(google-explicit-constructor)
+  index_item(all_t) : kind_(kind::all), slice_(_, _) {}            // NOLINT(google-explicit-constructor)
   index_item(ellipsis_t) : kind_(kind::ellipsis), slice_(_, _) {}  // NOLINT(google-explicit-constructor)
-  index_item(newaxis_t) : kind_(kind::newaxis), slice_(_, _) {}  // NOLINT(google-explicit-constructor)
+  index_item(newaxis_t) : kind_(kind::newaxis), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] kind type() const noexcept { return kind_; }
   [[nodiscard]] std::int64_t integer() const { return *slice_.start.get(); }

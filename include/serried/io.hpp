@@ -25,7 +25,8 @@ SERRIED_API void save(const std::string& path, const array& a);
 /// Writes a file under a temporary name that replaces `path` once complete. Throws io_error, leaving what was at `path`
 /// as it was.
 SERRIED_API void write_file(const std::string& path, std::span<const std::byte> bytes);
-/// Throws io_error when `save` or `write_file` to this path would, as far as can be told now: to be called before long work.
+/// Throws io_error when `save` or `write_file` to this path would, as far as can be told now: to be called before long
+/// work.
 SERRIED_API void check_writable(const std::string& path);
 inline void save(const std::string& path, const expr& e) { save(path, e.eval()); }
 

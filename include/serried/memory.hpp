@@ -12,7 +12,8 @@ namespace serried::inline v0::memory {
 class SERRIED_API resource {
  public:
   virtual ~resource() = default;
-  /// At least `bytes`, aligned to 512 (64 suffices for a resource brought by the user). 0 bytes give a null pointer. Throws out_of_memory.
+  /// At least `bytes`, aligned to 512 (64 suffices for a resource brought by the user). 0 bytes give a null pointer.
+  /// Throws out_of_memory.
   [[nodiscard]] virtual std::byte* allocate(std::size_t bytes) = 0;
   /// `bytes` as passed to allocate. Never throws; safe at exit.
   virtual void deallocate(std::byte* data, std::size_t bytes) noexcept = 0;
@@ -23,7 +24,7 @@ struct statistics {
   std::size_t in_use = 0;
   std::size_t cached = 0;
   std::size_t peak_in_use = 0;
-  std::size_t limit = 0;  ///< 0: none
+  std::size_t limit = 0;        ///< 0: none
   std::size_t allocations = 0;  ///< calls so far
 };
 

@@ -50,8 +50,8 @@ template <class T>
 [[nodiscard]] expr_of<T> sum(const T& e, const reduce_options& options = {}) {
   return detail::make_reduction<array_of<T>>(reduce_kind::sum, expr_of<T>(e), options);
 }
-/// Products over the axes, accumulated as for sum; floating products are rounded in an order that may depend on the number
-/// of ranks. Empty: 1.
+/// Products over the axes, accumulated as for sum; floating products are rounded in an order that may depend on the
+/// number of ranks. Empty: 1.
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> prod(const T& e, const reduce_options& options = {}) {

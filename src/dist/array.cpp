@@ -66,7 +66,8 @@ array array::select(const std::vector<index_item>& items) const {
     here.lo[d] = std::clamp(here.lo[d], mine.lo[d], std::max(mine.lo[d], mine.hi[d] - 1)) - mine.lo[d];
     here.hi[d] = here.lo[d] + length[d];
   }
-  return {std::make_shared<const distribution>(distribution::from_offsets(layout(), std::move(offsets))), origin, box_view(local_, here)};
+  return {std::make_shared<const distribution>(distribution::from_offsets(layout(), std::move(offsets))), origin,
+          box_view(local_, here)};
 }
 
 array array::copy() const { return dist::expr(*this).eval(); }
@@ -90,9 +91,9 @@ dist::array redistribute(const dist::expr& values, const layout& to) {
   const auto& e = *values.state();
   if (e.root) return redistribute(dist::array(values), to);
   return dist::evaluate_as(e, dist::alike(to.mesh(), [&] {
-    dist::check_same_ranks(e, to.mesh());
-    return dist::distribute(to, e.shape);
-  }));
+                             dist::check_same_ranks(e, to.mesh());
+                             return dist::distribute(to, e.shape);
+                           }));
 }
 
 array gather(const dist::expr& values, int root) {
@@ -145,8 +146,7 @@ dist::array ones(const shape& s, const layout& where, const create_options& opti
 }
 
 dist::array empty_like(const dist::array& a, const create_options& options) {
-  return {a.where(), dims::filled(a.ndim(), 0),
-          empty(a.local().shape(), {.dtype = options.dtype.value_or(a.dtype())})};
+  return {a.where(), dims::filled(a.ndim(), 0), empty(a.local().shape(), {.dtype = options.dtype.value_or(a.dtype())})};
 }
 dist::array full_like(const dist::array& a, const scalar& value, const create_options& options) {
   const dist::array result = empty_like(a, options);

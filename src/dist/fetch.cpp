@@ -71,7 +71,8 @@ void fetch::start() {
   const auto received = std::make_shared<storage>(device, static_cast<std::size_t>(lay_out(incoming)));
   std::vector<comm::send_part> sends;
   std::vector<comm::recv_part> receives;
-  for (const auto& [peer, m] : outgoing) sends.push_back({peer, sent->data() + m.begin, static_cast<std::size_t>(m.bytes)});
+  for (const auto& [peer, m] : outgoing)
+    sends.push_back({peer, sent->data() + m.begin, static_cast<std::size_t>(m.bytes)});
   for (const auto& [peer, m] : incoming)
     receives.push_back({peer, received->data() + m.begin, static_cast<std::size_t>(m.bytes)});
 
@@ -117,15 +118,14 @@ fetch::window fetch::at(std::size_t number, const box& wanted) const {
   bool inside = true;
   for (int d = 0; d < wanted.ndim(); ++d) inside &= wanted.lo[d] >= s.shard.lo[d] && wanted.hi[d] <= s.shard.hi[d];
   if (inside) return {s.data.local(), s.shard};
-  const serried::array frame =
-      allocate(s.data.local().data_storage()->device(), wanted.extents(), s.data.dtype());
+  const serried::array frame = allocate(s.data.local().data_storage()->device(), wanted.extents(), s.data.dtype());
   const auto fill = [&](const serried::array& from, const box& holds) {
     const box common = intersect(holds, wanted);
-    if (!common.empty()) copy_values(box_view(from, minus(common, holds.lo)), box_view(frame, minus(common, wanted.lo)));
+    if (!common.empty())
+      copy_values(box_view(from, minus(common, holds.lo)), box_view(frame, minus(common, wanted.lo)));
   };
   fill(s.data.local(), s.shard);
-  for (const transfer& t : s.moves.copies)
-    fill(box_view(s.data.local(), minus(t.source, s.shard.lo)), t.destination);
+  for (const transfer& t : s.moves.copies) fill(box_view(s.data.local(), minus(t.source, s.shard.lo)), t.destination);
   for (std::size_t i = 0; i < s.arrived.size(); ++i) fill(s.arrived[i], s.moves.receives[i].destination);
   return {frame, wanted};
 }

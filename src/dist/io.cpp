@@ -38,9 +38,8 @@ dist::array load(const std::string& path, const layout& where) {
   std::optional<io::npy_reader> file;
   world.together([&] { file.emplace(path); });
   const dist::array a = empty(file->extents(), where, {.dtype = file->type()});
-  world.together([&] {
-    file->read_box(a.where()->shard(world.rank()), address_of(a.local(), dims::filled(a.ndim(), 0)));
-  });
+  world.together(
+      [&] { file->read_box(a.where()->shard(world.rank()), address_of(a.local(), dims::filled(a.ndim(), 0))); });
   return a;
 }
 

@@ -54,10 +54,10 @@ struct dimension_rule {
   friend bool operator==(const dimension_rule&, const dimension_rule&) = default;
 };
 
-/// What evaluating `out` reads of a leaf of shape `extents` through a load at `offset` (one entry per leaf dimension, or
-/// empty for zero). Leaf dimensions line up with out's last ones; extent 1 broadcasts. Beyond a face, edge reads the
-/// border cells, value and none read nothing, periodic reads the unwrapped indices when the dimension is split and all of
-/// [0, extent) when it is not. Nothing is read of a dimension in which hi ≤ lo.
+/// What evaluating `out` reads of a leaf of shape `extents` through a load at `offset` (one entry per leaf dimension,
+/// or empty for zero). Leaf dimensions line up with out's last ones; extent 1 broadcasts. Beyond a face, edge reads the
+/// border cells, value and none read nothing, periodic reads the unwrapped indices when the dimension is split and all
+/// of [0, extent) when it is not. Nothing is read of a dimension in which hi ≤ lo.
 [[nodiscard]] box read_box(const box& out, const dims& offset, const shape& extents,
                            std::span<const dimension_rule> rules);
 /// The same for several loads, as boxes that may overlap; none of them is empty.

@@ -100,7 +100,8 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
       offsets.push_back({0, 1});
     }
   }
-  const auto result_where = std::make_shared<const distribution>(distribution::from_offsets(grid.layout(splits), std::move(offsets)));
+  const auto result_where =
+      std::make_shared<const distribution>(distribution::from_offsets(grid.layout(splits), std::move(offsets)));
   const serried::array out = allocate(device, result_where->shard(rank).extents(), e.type);
   std::vector<leaf_binding> leaves;
   for (const auto& l : e.leaves) {

@@ -69,8 +69,8 @@ array array::reshape(const serried::shape& wanted) const {
   }
   if (unknown >= 0 && known > 0 && count % known == 0) s[unknown] = count / known;
   if ((unknown >= 0 && s[unknown] == -1) || element_count(s) != count)
-    throw shape_error(fmt::format("reshape: {} elements of shape {} do not make {}", count, to_string(shape_),
-                                  to_string(wanted)));
+    throw shape_error(
+        fmt::format("reshape: {} elements of shape {} do not make {}", count, to_string(shape_), to_string(wanted)));
   const auto item = static_cast<std::int64_t>(item_size(dtype_));
   if (is_contiguous()) return {storage_, offset_, s, contiguous_strides(s, static_cast<std::size_t>(item)), dtype_};
 
@@ -152,15 +152,15 @@ void array::read(void* out, serried::dtype type, std::int64_t count) const {
   if (count != size())
     throw value_error(fmt::format("item: an array of shape {} has {} elements, not one", to_string(shape_), size()));
   if (!can_cast_safely(dtype_, type))
-    throw dtype_error(fmt::format("reading {} elements as {} is not a safe cast; astype converts", name(dtype_), name(type)));
+    throw dtype_error(
+        fmt::format("reading {} elements as {} is not a safe cast; astype converts", name(dtype_), name(type)));
   const array plain = type != dtype_ ? array(astype(type)) : is_contiguous() ? *this : copy();
   storage_->device()->copy_to_host(out, address_of(plain, dims::filled(plain.ndim(), 0)),
                                    static_cast<std::size_t>(count) * item_size(type));
 }
 
 void* array::exported_data(serried::dtype type) const {
-  if (type != dtype_)
-    throw dtype_error(fmt::format("data: the array holds {}, not {}", name(dtype_), name(type)));
+  if (type != dtype_) throw dtype_error(fmt::format("data: the array holds {}, not {}", name(dtype_), name(type)));
   storage_->pin_down();
   return address_of(*this, dims::filled(ndim(), 0));
 }

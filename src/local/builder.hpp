@@ -89,7 +89,8 @@ std::uint16_t builder<Array>::append(const expr_state<Array>& e) {
     const shape& s = e.leaves[ld.leaf].data.shape();
     for (int d = 0; d < s.size(); ++d) {
       const int out = d + state_.shape.size() - s.size();
-      if (s[d] != 1 && e.shape[out - lead] == 1 && state_.shape[out] != 1) return append(*basic_expr<Array>(evaluate(e)).state());
+      if (s[d] != 1 && e.shape[out - lead] == 1 && state_.shape[out] != 1)
+        return append(*basic_expr<Array>(evaluate(e)).state());
     }
   }
 

@@ -33,9 +33,10 @@ void check_leaves(const expr_state<Array>& e) {
         return (low ? f.low : f.high).kind == boundary_kind::none;
       };
       if ((ld.offset[d] < 0 && open(true)) || (last + ld.offset[d] >= extent[d] && open(false)))
-        throw index_error(fmt::format("at: offset {} along dimension {} leaves the array of shape {}, which has no "
-                                      "boundary there (with_boundary gives it one)",
-                                      ld.offset[d], d, to_string(extent)));
+        throw index_error(
+            fmt::format("at: offset {} along dimension {} leaves the array of shape {}, which has no "
+                        "boundary there (with_boundary gives it one)",
+                        ld.offset[d], d, to_string(extent)));
     }
   }
 }

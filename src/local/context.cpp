@@ -46,7 +46,8 @@ std::shared_ptr<context_state> make_state(int processes) {
   state->threads = thread_count(processes);
   if (wanted != "host") state->device = make_cuda_engine();
   if (wanted == "cuda" && !state->device)
-    throw device_error("SERRIED_DEVICE=cuda: this build or this machine has no CUDA device; auto falls back to the host");
+    throw device_error(
+        "SERRIED_DEVICE=cuda: this build or this machine has no CUDA device; auto falls back to the host");
   if (!state->device) state->device = make_host_engine(state->threads);
   return state;
 }

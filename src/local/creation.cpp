@@ -18,8 +18,7 @@ double as_double(const scalar& s) {
       [](auto v) -> double {
         if constexpr (std::is_same_v<decltype(v), std::complex<double>>)
           throw dtype_error("arange: complex arguments have no order");
-        else
-          return static_cast<double>(v);
+        else return static_cast<double>(v);
       },
       s.value());
 }

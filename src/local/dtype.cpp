@@ -30,7 +30,7 @@ dtype promote_ordered(dtype low, dtype high) {  // low < high in the enumeration
   if (is_bool(low)) return high;
   if (is_integer(high)) {
     if (is_signed_integer(high) || is_unsigned_integer(low)) return high;  // both signed or both unsigned
-    const std::size_t bytes = sizes[position(high)];  // signed low, unsigned high
+    const std::size_t bytes = sizes[position(high)];                       // signed low, unsigned high
     if (sizes[position(low)] > bytes) return low;
     return bytes == 8 ? dtype::float64 : signed_of(2 * bytes);
   }
@@ -39,8 +39,7 @@ dtype promote_ordered(dtype low, dtype high) {  // low < high in the enumeration
     if (low == dtype::float16 && high == dtype::bfloat16) return dtype::float32;
     return high;
   }
-  const bool wide = high == dtype::complex128 || low == dtype::float64 ||
-                    (is_integer(low) && sizes[position(low)] > 2);
+  const bool wide = high == dtype::complex128 || low == dtype::float64 || (is_integer(low) && sizes[position(low)] > 2);
   return wide ? dtype::complex128 : dtype::complex64;
 }
 

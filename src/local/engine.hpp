@@ -41,11 +41,11 @@ class engine {
   [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
 
   /// For every index of `where` (global output indices), runs the program and stores its outputs.
-  virtual void execute(const program& p, std::span<const leaf_binding> leaves,
-                       std::span<const output_binding> outputs, const box& where) = 0;
+  virtual void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
+                       const box& where) = 0;
 
-  /// Reduces the program's single output over r.axes of `where` into states for the kept indices in C order (for an empty
-  /// box: identities). Overwrites `states`.
+  /// Reduces the program's single output over r.axes of `where` into states for the kept indices in C order (for an
+  /// empty box: identities). Overwrites `states`.
   virtual void reduce(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
                       std::byte* states) = 0;
   /// Binned states only: raises each top to at least `tops` (one int64 for each component of each result, in the

@@ -24,7 +24,8 @@ array allocate(const std::shared_ptr<engine>& device, const shape& s, dtype type
   const auto item = static_cast<std::int64_t>(item_size(type));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(count, item, &bytes))
-    throw shape_error(fmt::format("an array of shape {} and dtype {} is too large to address", to_string(s), name(type)));
+    throw shape_error(
+        fmt::format("an array of shape {} and dtype {} is too large to address", to_string(s), name(type)));
   return {std::make_shared<storage>(device, static_cast<std::size_t>(bytes)), 0, s,
           contiguous_strides(s, static_cast<std::size_t>(item)), type};
 }
@@ -36,8 +37,12 @@ std::byte* address_of(const array& a, const dims& index) {
 }
 
 leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
-  return {address_of(a, dims::filled(a.ndim(), 0)), a.dtype(),   a.shape(),
-          box::whole(a.shape()),                    a.strides(), std::move(boundary)};
+  return {address_of(a, dims::filled(a.ndim(), 0)),
+          a.dtype(),
+          a.shape(),
+          box::whole(a.shape()),
+          a.strides(),
+          std::move(boundary)};
 }
 
 output_binding bind_output(const array& a, const box& where) {
@@ -171,8 +176,9 @@ array evaluate(const expr_state<array>& e) {
 void check_target(const array& target) {
   for (int d = 0; d < target.ndim(); ++d)
     if (target.strides()[d] == 0 && target.shape()[d] > 1)
-      throw value_error(fmt::format("assignment: the target of shape {} is a broadcast view whose elements share memory",
-                                    to_string(target.shape())));
+      throw value_error(
+          fmt::format("assignment: the target of shape {} is a broadcast view whose elements share memory",
+                      to_string(target.shape())));
 }
 
 write_target::write_target(const array& target, bool reads_overlap, bool may_swap)
@@ -186,7 +192,8 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
     const auto fresh = std::make_shared<storage>(data.device(), data.bytes());
     out_ = array(fresh, target.offset(), target.shape(), target.strides(), target.dtype());
     const auto item = item_size(target.dtype());
-    const array old_whole(target.data_storage(), 0, around->whole, contiguous_strides(around->whole, item), target.dtype());
+    const array old_whole(target.data_storage(), 0, around->whole, contiguous_strides(around->whole, item),
+                          target.dtype());
     const array new_whole(fresh, 0, old_whole.shape(), old_whole.strides(), old_whole.dtype());
     for (const box& rest : subtract(box::whole(around->whole), around->part))
       copy_values(box_view(old_whole, rest), box_view(new_whole, rest));

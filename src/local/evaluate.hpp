@@ -42,8 +42,8 @@ void copy_values(const array& from, const array& to);
 /// Throws value_error when several elements of the target are one in memory (a broadcast view).
 void check_target(const array& target);
 
-/// Cuts a box into slabs that a reduction turns into few enough results for their states to stay small (a binned sum's is
-/// 72 bytes), and calls f(slab, results) for each, in the order of the results in C order.
+/// Cuts a box into slabs that a reduction turns into few enough results for their states to stay small (a binned sum's
+/// is 72 bytes), and calls f(slab, results) for each, in the order of the results in C order.
 template <class F>
 void for_each_slab(const box& all, const reduction& r, F&& f) {
   constexpr std::int64_t most = 1 << 16;

@@ -122,7 +122,9 @@ basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
   std::vector<dtype> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i]) types.push_back(parts[i]->type);
-    else types.push_back(i >= first && strong ? type_beside(op, *operands[i].number(), *strong) : operands[i].number()->alone());
+    else
+      types.push_back(i >= first && strong ? type_beside(op, *operands[i].number(), *strong)
+                                           : operands[i].number()->alone());
   }
   const ops::signature rule = ops::resolve(op, types);
 
@@ -130,8 +132,8 @@ basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
   instruction result{op, rule.operand, rule.result, {}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const dtype wanted = i < first ? dtype::bool_ : rule.operand;
-    result.args[i] = parts[i] ? b.cast(b.append(*parts[i]), wanted)
-                              : b.append(make_scalar(*operands[i].number(), wanted, name(op)));
+    result.args[i] =
+        parts[i] ? b.cast(b.append(*parts[i]), wanted) : b.append(make_scalar(*operands[i].number(), wanted, name(op)));
   }
   return b.finish(b.emit(result));
 }
@@ -213,8 +215,7 @@ basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, c
     if (is_bool(type) || is_signed_integer(type)) type = dtype::int64;
     else if (is_unsigned_integer(type)) type = dtype::uint64;
   }
-  if (!accumulates && is_complex(type))
-    throw dtype_error(fmt::format("{}: not defined for {}", operation, name(type)));
+  if (!accumulates && is_complex(type)) throw dtype_error(fmt::format("{}: not defined for {}", operation, name(type)));
 
   // 16-bit products are formed in float32: their intermediate values soon leave the range.
   if (what == reduce_kind::prod && (type == dtype::float16 || type == dtype::bfloat16)) {
@@ -324,12 +325,15 @@ basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items
   };
   for (instruction i : part->code.code) {
     const int operands = argument_count(i.op);
-    for (int k = 0; k < operands; ++k) i.args[static_cast<std::size_t>(k)] = registers[i.args[static_cast<std::size_t>(k)]];
+    for (int k = 0; k < operands; ++k)
+      i.args[static_cast<std::size_t>(k)] = registers[i.args[static_cast<std::size_t>(k)]];
     std::uint16_t r = emit(i);
     if (i.op == opcode::index && s.start[i.args[0]] != 0) {
       state->code.scalars.push_back(make_scalar(s.start[i.args[0]], serried::dtype::int64, "index"));
       const auto shift = static_cast<std::uint16_t>(state->code.scalars.size() - 1);
-      r = emit({opcode::add, serried::dtype::int64, serried::dtype::int64,
+      r = emit({opcode::add,
+                serried::dtype::int64,
+                serried::dtype::int64,
                 {r, emit({opcode::scalar, serried::dtype::int64, serried::dtype::int64, {shift}})}});
     }
     registers.push_back(r);

@@ -44,9 +44,9 @@ struct scalar_value {
 struct program {
   std::vector<instruction> code;
   std::vector<leaf_load> loads;
-  std::vector<dtype> leaves;          ///< dtype of each leaf slot
-  std::vector<scalar_value> scalars;  ///< run-time arguments: a changed value makes no new program
-  std::vector<std::uint16_t> outputs; ///< registers that are stored, one per output binding
+  std::vector<dtype> leaves;           ///< dtype of each leaf slot
+  std::vector<scalar_value> scalars;   ///< run-time arguments: a changed value makes no new program
+  std::vector<std::uint16_t> outputs;  ///< registers that are stored, one per output binding
 
   /// Hash of everything but scalar values.
   [[nodiscard]] std::uint64_t signature() const;
@@ -76,17 +76,17 @@ struct faces {
 struct leaf_binding {
   const std::byte* data = nullptr;  ///< address of the element at window.lo
   dtype type = dtype::float64;
-  shape extent;                     ///< the leaf's global shape
-  box window;                       ///< the indices that `data` holds
-  strides stride;                   ///< bytes; may be negative or 0
-  std::vector<faces> boundary;      ///< empty, or one per leaf dimension
+  shape extent;                 ///< the leaf's global shape
+  box window;                   ///< the indices that `data` holds
+  strides stride;               ///< bytes; may be negative or 0
+  std::vector<faces> boundary;  ///< empty, or one per leaf dimension
 };
 
 /// Where output k is stored.
 struct output_binding {
   std::byte* data = nullptr;  ///< address of the element at the executed box's lo
   dtype type = dtype::float64;
-  strides stride;             ///< bytes per dimension of the box; never 0 along an extent > 1
+  strides stride;  ///< bytes per dimension of the box; never 0 along an extent > 1
 };
 
 /// A reduction of a program's one output over some of the box's dimensions. `type` is the output register's dtype,

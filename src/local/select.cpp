@@ -18,8 +18,8 @@ selection resolve_selection(const std::vector<index_item>& items, const shape& s
   }
   if (ellipses > 1) throw index_error(fmt::format("{}: more than one ellipsis", operation));
   if (consumed > s.size())
-    throw index_error(
-        fmt::format("{}: {} indices for an array of {} dimensions, shape {}", operation, consumed, s.size(), to_string(s)));
+    throw index_error(fmt::format("{}: {} indices for an array of {} dimensions, shape {}", operation, consumed,
+                                  s.size(), to_string(s)));
 
   selection r{{}, {}, {}, {}, true};
   int d = 0;
@@ -47,8 +47,8 @@ selection resolve_selection(const std::vector<index_item>& items, const shape& s
         const std::int64_t n = s[d];
         const std::int64_t i = item.integer() < 0 ? item.integer() + n : item.integer();
         if (i < 0 || i >= n)
-          throw index_error(fmt::format("{}: index {} is out of bounds for axis {} of size {}", operation,
-                                        item.integer(), d, n));
+          throw index_error(
+              fmt::format("{}: index {} is out of bounds for axis {} of size {}", operation, item.integer(), d, n));
         r.start.push_back(i);
         r.step.push_back(0);
         r.is_box = false;

@@ -4,11 +4,11 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "comm/backend.hpp"
 #include "comm/last_words.hpp"

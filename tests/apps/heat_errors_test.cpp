@@ -155,9 +155,9 @@ TEST(heat_errors, a_full_disk_leaves_the_old_file) {
   sr::save(folder.path("big.npy"), sr::zeros({1000, 1000}));
   std::ofstream(folder.path("u.npy")) << "old";
   // A limit on the size of files stands for a full disk: 512 blocks of 1 KiB.
-  const auto r = heat_test::run_heat("--quiet --steps 1 --alpha 0.1 --input " + folder.path("big.npy") + " --output " +
-                                         folder.path("u.npy"),
-                                     0, "bash -c 'ulimit -f 512; exec \"$@\"' limited");
+  const auto r = heat_test::run_heat(
+      "--quiet --steps 1 --alpha 0.1 --input " + folder.path("big.npy") + " --output " + folder.path("u.npy"), 0,
+      "bash -c 'ulimit -f 512; exec \"$@\"' limited");
   EXPECT_EQ(r.code, 1);
   ASSERT_EQ(r.errors.size(), 1U);
   EXPECT_NE(r.errors[0].find("u.npy"), std::string::npos);
@@ -183,6 +183,7 @@ TEST(heat_errors, environment) {
     const auto r = run_heat(call, 0, bad);
     EXPECT_EQ(r.code, 1) << bad;
     ASSERT_EQ(r.errors.size(), 1U) << bad;
-    EXPECT_NE(r.errors[0].find(std::string(bad).substr(0, std::string(bad).find('='))), std::string::npos) << r.errors[0];
+    EXPECT_NE(r.errors[0].find(std::string(bad).substr(0, std::string(bad).find('='))), std::string::npos)
+        << r.errors[0];
   }
 }

@@ -61,7 +61,8 @@ TEST(heat, agrees_with_numpy) {
         const sr::array got = sr::load(got_path);
         EXPECT_EQ(got.dtype(), input.dtype());
         EXPECT_EQ(got.shape(), input.shape());
-        const auto expected = sr::load(fmt::format("{}/heat_{}_{}_{}.npy", DATA, f.name, dtype, kind)).to_vector<double>();
+        const auto expected =
+            sr::load(fmt::format("{}/heat_{}_{}_{}.npy", DATA, f.name, dtype, kind)).to_vector<double>();
         auto difference = got.to_vector<double>();
         for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
         EXPECT_LE(largest(difference), (dtype == "float32" ? 1e-5 : 1e-12) * largest(input.to_vector<double>()));
@@ -82,7 +83,8 @@ TEST(heat, the_same_bits_on_any_ranks_and_mesh) {
           const auto& [ranks, mesh] = f.runs[number++ % f.runs.size()];
           if (ranks > MOST_RANKS || std::string(LAUNCHER).empty()) continue;
           SCOPED_TRACE(fmt::format("{} {} {} on {} ranks, mesh '{}'", f.name, dtype, kind, ranks, mesh));
-          const auto r = run_heat(arguments(f, dtype, kind, folder.path("many.npy")) + (mesh.empty() ? "" : " --mesh " + mesh), ranks);
+          const auto r = run_heat(
+              arguments(f, dtype, kind, folder.path("many.npy")) + (mesh.empty() ? "" : " --mesh " + mesh), ranks);
           ASSERT_EQ(r.code, 0) << (r.errors.empty() ? "" : r.errors[0]);
           EXPECT_TRUE(contents(folder.path("many.npy")) == wanted);
         }
@@ -93,7 +95,10 @@ TEST(heat, the_same_bits_with_any_threads_and_instructions) {
   const heat_test::scratch folder;
   for (const auto& dtype : dtypes)
     for (const auto& kind : kinds) {
-      ASSERT_EQ(run_heat(arguments(fields[1], dtype, kind, folder.path("one.npy")), 0, "SERRIED_SIMD=baseline SERRIED_THREADS=1").code, 0);
+      ASSERT_EQ(run_heat(arguments(fields[1], dtype, kind, folder.path("one.npy")), 0,
+                         "SERRIED_SIMD=baseline SERRIED_THREADS=1")
+                    .code,
+                0);
       const std::string wanted = contents(folder.path("one.npy"));
       for (const char* how : {"SERRIED_THREADS=2", "SERRIED_THREADS=5", "SERRIED_SIMD=avx2", "SERRIED_SIMD=avx512"}) {
         const auto r = run_heat(arguments(fields[1], dtype, kind, folder.path("other.npy")), 0, how);
@@ -111,7 +116,8 @@ TEST(heat, large_fields_have_the_same_bits_with_any_threads_and_instructions) {
   for (const auto dtype : {sr::float32, sr::float64}) {
     sr::save(folder.path("in.npy"), u.astype(dtype));
     for (const auto& kind : kinds) {
-      const std::string call = fmt::format("--input {} --steps 20 --alpha 0.24 --boundary {} --quiet --output ", folder.path("in.npy"), kind);
+      const std::string call = fmt::format("--input {} --steps 20 --alpha 0.24 --boundary {} --quiet --output ",
+                                           folder.path("in.npy"), kind);
       ASSERT_EQ(run_heat(call + folder.path("a.npy"), 0, "SERRIED_SIMD=baseline SERRIED_THREADS=1").code, 0);
       ASSERT_EQ(run_heat(call + folder.path("b.npy"), 0, "SERRIED_THREADS=3").code, 0);
       EXPECT_TRUE(contents(folder.path("a.npy")) == contents(folder.path("b.npy"))) << kind;
@@ -127,8 +133,8 @@ TEST(heat, reads_any_order_and_endianness) {
   ASSERT_EQ(run_heat(arguments(fields[1], "float64", "fixed", folder.path("a.npy"))).code, 0);
   for (const int ranks : {0, 2}) {
     if (ranks > 0 && std::string(LAUNCHER).empty()) continue;
-    ASSERT_EQ(run_heat(fmt::format("--input {}/heat_2d_fortran_big.npy --steps 500 --alpha 0.2 --quiet --output {}", DATA,
-                                   folder.path("b.npy")),
+    ASSERT_EQ(run_heat(fmt::format("--input {}/heat_2d_fortran_big.npy --steps 500 --alpha 0.2 --quiet --output {}",
+                                   DATA, folder.path("b.npy")),
                        ranks)
                   .code,
               0);
@@ -159,7 +165,8 @@ TEST(heat, empty_fields) {
     if (ranks > 0 && std::string(LAUNCHER).empty()) continue;
     for (const auto& kind : kinds) {
       const auto r = run_heat(fmt::format("--input {} --steps 3 --alpha 0.1 --check --boundary {} --output {}",
-                                          folder.path("none.npy"), kind, folder.path("u.npy")), ranks);
+                                          folder.path("none.npy"), kind, folder.path("u.npy")),
+                              ranks);
       EXPECT_EQ(r.code, 0) << kind;
       EXPECT_TRUE(contents(folder.path("none.npy")) == contents(folder.path("u.npy")));
     }
@@ -169,11 +176,13 @@ TEST(heat, empty_fields) {
 TEST(heat, reports_and_draws) {
   const heat_test::scratch folder;
   for (const auto& f : {fields[0], fields[1], fields[2]}) {
-    const auto r = run_heat(fmt::format("--input {}/heat_{}_float32.npy --steps 25 --every 10 --alpha 0.1 --check --png {}",
-                                        DATA, f.name, folder.path("u.png")));
+    const auto r =
+        run_heat(fmt::format("--input {}/heat_{}_float32.npy --steps 25 --every 10 --alpha 0.1 --check --png {}", DATA,
+                             f.name, folder.path("u.png")));
     ASSERT_EQ(r.code, 0);
     EXPECT_TRUE(r.errors.empty());
-    for (const char* text : {"step 10/25", "step 20/25", "step 25/25", "steps/s", "GB/s", "host engine", "self communicator", "1 rank"})
+    for (const char* text :
+         {"step 10/25", "step 20/25", "step 25/25", "steps/s", "GB/s", "host engine", "self communicator", "1 rank"})
       EXPECT_NE(r.out.find(text), std::string::npos) << text << " in\n" << r.out;
     EXPECT_EQ(contents(folder.path("u.png")).substr(1, 3), "PNG");
   }

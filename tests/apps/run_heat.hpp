@@ -1,13 +1,13 @@
 // Runs serried-heat as a user would and keeps what it says.
 #pragma once
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace heat_test {

@@ -12,8 +12,8 @@
 #include "mpi_main.hpp"
 
 namespace sr = serried;
-using sr::_;
 using serried::test::world;
+using sr::_;
 using ints = std::vector<std::int64_t>;
 
 namespace {
@@ -31,8 +31,10 @@ std::vector<sr::mesh> meshes() {
 std::vector<sr::layout> layouts(const sr::mesh& m) {
   const auto x = m.axis("x");
   const auto y = m.axis("y");
-  return {m.layout({x, y}), m.layout({y, x}), m.layout({x}),     m.layout({sr::whole, y}),
-          m.layout({x * y}), m.layout({sr::whole, y * x}), m.layout()};
+  return {m.layout({x, y}),  m.layout({y, x}),
+          m.layout({x}),     m.layout({sr::whole, y}),
+          m.layout({x * y}), m.layout({sr::whole, y * x}),
+          m.layout()};
 }
 
 const std::vector<sr::shape> shapes{{7, 5}, {3, 4}, {1, 9}, {9, 1}, {2, 2}, {0, 3}, {13, 8}};
@@ -162,9 +164,8 @@ TEST(dist_array, two_boundaries_of_one_array) {
   everywhere([](const sr::layout& l, const sr::shape& s) {
     const sr::array a = field(s);
     const sr::dist::array d = sr::distribute(a, l);
-    expect_same<double>(
-        at(with_boundary(d, sr::periodic), {1, 1}) - at(with_boundary(d, sr::edge), {1, 1}),
-        at(with_boundary(a, sr::periodic), {1, 1}) - at(with_boundary(a, sr::edge), {1, 1}));
+    expect_same<double>(at(with_boundary(d, sr::periodic), {1, 1}) - at(with_boundary(d, sr::edge), {1, 1}),
+                        at(with_boundary(a, sr::periodic), {1, 1}) - at(with_boundary(a, sr::edge), {1, 1}));
   });
 }
 
@@ -203,7 +204,7 @@ TEST(dist_array, slices) {
     const auto columns = sr::slice(0, -1);
     expect_same<std::int64_t>(d(rows, columns), a(rows, columns));
     expect_same<std::int64_t>(d(rows)(sr::slice(1, 3), columns) * 2, a(rows)(sr::slice(1, 3), columns) * 2);
-    expect_same<std::int64_t>((d * 3)(rows) - d(sr::slice(0, -1)), (a * 3)(rows) - a(sr::slice(0, -1)));
+    expect_same<std::int64_t>((d * 3)(rows)-d(sr::slice(0, -1)), (a * 3)(rows)-a(sr::slice(0, -1)));
     a(rows, columns) = 5;
     d(rows, columns) = 5;
     d(sr::slice(0, -1)) = d(rows);
@@ -263,7 +264,8 @@ TEST(dist_array, float_sums_are_bit_identical) {
   // Magnitudes that a plain sum would round differently in every order.
   std::mt19937_64 random(7);
   std::vector<double> x(37 * 11);
-  for (double& v : x) v = std::ldexp(static_cast<double>(random() >> 11) - 0x1p52, static_cast<int>(random() % 120) - 110);
+  for (double& v : x)
+    v = std::ldexp(static_cast<double>(random() >> 11) - 0x1p52, static_cast<int>(random() % 120) - 110);
   const sr::array a = sr::from_vector(x, {37, 11});
   const double wanted = sr::sum(a).item<double>();
   const auto columns = sr::sum(a.astype(sr::float32), {.axis = 0}).to_vector<float>();
@@ -419,9 +421,7 @@ TEST(dist_array, random_programs) {
           e = e * local[leaf] - 0.5;
           g = g * global[leaf] - 0.5;
           break;
-        default:
-          e = maximum(e, at(with_boundary(e, b), o));
-          g = maximum(g, at(with_boundary(g, b), o));
+        default: e = maximum(e, at(with_boundary(e, b), o)); g = maximum(g, at(with_boundary(g, b), o));
       }
     }
     const int target = pick(3);

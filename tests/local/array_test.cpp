@@ -37,7 +37,8 @@ TEST(array, creation) {
   EXPECT_EQ(sr::eye(2).to_vector<double>(), (std::vector<double>{1, 0, 0, 1}));
   EXPECT_EQ(sr::zeros(3).shape(), (sr::shape{3}));
   EXPECT_EQ(sr::zeros_like(counting({2, 2})).dtype(), sr::int64);
-  EXPECT_EQ(sr::full_like(counting({2}), 2.5, {.dtype = sr::float64}).to_vector<double>(), (std::vector<double>{2.5, 2.5}));
+  EXPECT_EQ(sr::full_like(counting({2}), 2.5, {.dtype = sr::float64}).to_vector<double>(),
+            (std::vector<double>{2.5, 2.5}));
   const std::vector<float> host{1, 2, 3, 4};
   EXPECT_EQ(sr::from_vector(host, {2, 2})(1, 0).item<float>(), 3);
   EXPECT_THROW((void)sr::from_vector(host, {3}), sr::shape_error);

@@ -71,7 +71,9 @@ bool same(const state& a, const state& b) {
 }
 
 /// What the bins may leave out: half a unit of the lowest one for each number.
-double bound(const state& s, std::size_t n) { return std::ldexp(static_cast<double>(n), static_cast<int>(40 * (s.top - 2) - 1)); }
+double bound(const state& s, std::size_t n) {
+  return std::ldexp(static_cast<double>(n), static_cast<int>(40 * (s.top - 2) - 1));
+}
 
 TEST(bins, sums_are_the_exact_ones_rounded_once) {
   const auto all = known_sums();
@@ -112,7 +114,8 @@ TEST(bins, order_and_grouping_do_not_matter) {
       std::vector<state> parts;
       for (std::size_t i = 0; i < x.size();) {
         const std::size_t n = std::min(x.size() - i, static_cast<std::size_t>(1 + g() % 40));
-        parts.push_back(sum({x.begin() + static_cast<std::ptrdiff_t>(i), x.begin() + static_cast<std::ptrdiff_t>(i + n)}));
+        parts.push_back(
+            sum({x.begin() + static_cast<std::ptrdiff_t>(i), x.begin() + static_cast<std::ptrdiff_t>(i + n)}));
         i += n;
       }
       while (parts.size() > 1) {

@@ -92,7 +92,7 @@ TEST(bfloat16, narrowing_rounds_to_nearest_even_between_all_neighbors) {
 }
 
 /// dtypes in the order of the letters in data/operations.txt.
-constexpr dtype lettered[] = {bool_,  int8,   int16,   int32,   int64,   uint8,    uint16,
+constexpr dtype lettered[] = {bool_,  int8,   int16,   int32,   int64,   uint8,     uint16,
                               uint32, uint64, float16, float32, float64, complex64, complex128};
 constexpr const char* letters = "?bhilBHILefdFD";
 

@@ -16,7 +16,8 @@ int pick(generator& g, int lo, int hi) { return std::uniform_int_distribution<in
 
 /// The definition, index by index, of what a load of leaf `l` reads (program.hpp); `at` gives the window's elements.
 template <class T>
-T expected_load(const leaf_binding& l, const dims& offset, const dims& out_index, const std::function<T(const dims&)>& at) {
+T expected_load(const leaf_binding& l, const dims& offset, const dims& out_index,
+                const std::function<T(const dims&)>& at) {
   dims i = l.extent;
   const int lead = out_index.size() - l.extent.size();
   const scalar_value* value = nullptr;
@@ -155,9 +156,11 @@ void check_random_loads(engine& e, unsigned seed) {
     const T want = expected_load<T>(a.leaf, offset, i, [&](const dims& at) { return a.at(at); });
     const T other = expected_load<T>(b.leaf, {}, i, [&](const dims& at) { return b.at(at); });
     std::int64_t position = 0;
-    for (int d = 0; d < i.size(); ++d) position += (i[d] - where.lo[d]) * order[d] / static_cast<std::int64_t>(sizeof(T));
+    for (int d = 0; d < i.size(); ++d)
+      position += (i[d] - where.lo[d]) * order[d] / static_cast<std::int64_t>(sizeof(T));
     ASSERT_EQ(got_first[static_cast<std::size_t>(position)], want)
-        << "seed " << seed << ", index " << to_string(i) << ", offset " << to_string(offset) << ", shape " << to_string(s);
+        << "seed " << seed << ", index " << to_string(i) << ", offset " << to_string(offset) << ", shape "
+        << to_string(s);
     ASSERT_EQ(got_second[k++], static_cast<std::int64_t>(want) ^ static_cast<std::int64_t>(other)) << "seed " << seed;
   });
 }
@@ -180,9 +183,9 @@ TEST_P(engine_conformance, five_point_stencil_rounds_operation_by_operation) {
     for (float& v : u) v = std::uniform_real_distribution<float>(-1, 1)(g);
     const device_bytes memory(e(), u);
     program_writer w({dtype::float32});
-    const auto sum = w(opcode::add,
-                       w(opcode::add, w(opcode::add, w.load(0, {1, 0}), w.load(0, {-1, 0})), w.load(0, {0, 1})),
-                       w.load(0, {0, -1}));
+    const auto sum =
+        w(opcode::add, w(opcode::add, w(opcode::add, w.load(0, {1, 0}), w.load(0, {-1, 0})), w.load(0, {0, 1})),
+          w.load(0, {0, -1}));
     const auto inner = w(opcode::subtract, sum, w(opcode::multiply, w.scalar(4.0f), w.load(0)));
     const program p = w.finish(w(opcode::add, w.load(0), w(opcode::multiply, w.scalar(0.1f), inner)));
     for (const boundary_kind kind : {boundary_kind::periodic, boundary_kind::edge, boundary_kind::value}) {
@@ -192,9 +195,8 @@ TEST_P(engine_conformance, five_point_stencil_rounds_operation_by_operation) {
       std::size_t k = 0;
       for_each_index(box::whole(s), [&](const dims& i) {
         const auto at = [&](std::int64_t di, std::int64_t dj) {
-          return expected_load<float>(l, {di, dj}, i, [&](const dims& x) {
-            return u[static_cast<std::size_t>(x[0] * s[1] + x[1])];
-          });
+          return expected_load<float>(l, {di, dj}, i,
+                                      [&](const dims& x) { return u[static_cast<std::size_t>(x[0] * s[1] + x[1])]; });
         };
         volatile float t = at(1, 0) + at(-1, 0);
         t = t + at(0, 1);
@@ -251,7 +253,8 @@ TEST_P(engine_conformance, zero_dimensional_and_empty) {
   program_writer w({dtype::float64});
   const program p = w.finish(w(opcode::multiply, w.load(0), w.scalar(2.0)));
   EXPECT_EQ(run<double>(e(), p, {leaf_of(x.data(), dtype::float64, {})}, box::whole({})), std::vector<double>{5.0});
-  EXPECT_EQ(run<double>(e(), p, {leaf_of(x.data(), dtype::float64, {1})}, box::whole({3})), std::vector<double>(3, 5.0));
+  EXPECT_EQ(run<double>(e(), p, {leaf_of(x.data(), dtype::float64, {1})}, box::whole({3})),
+            std::vector<double>(3, 5.0));
   EXPECT_TRUE(run<double>(e(), p, {leaf_of(x.data(), dtype::float64, {1})}, {{4}, {4}}).empty());
   EXPECT_TRUE(run<double>(e(), p, {leaf_of(x.data(), dtype::float64, {1, 1})}, {{0, 2}, {7, 1}}).empty());
 }
@@ -305,7 +308,8 @@ TEST_P(engine_conformance, stored_constants_and_copies) {
   const program p = w.finish(w.scalar(std::int32_t{7}), load, load);
   const device_bytes a(e(), 3000 * 4), b(e(), 6), c(e(), 6);
   const leaf_binding l = leaf_of(x.data(), dtype::int16, {3});
-  const output_binding outputs[] = {{a.data(), dtype::int32, {4}}, {b.data(), dtype::int16, {2}}, {c.data(), dtype::int16, {2}}};
+  const output_binding outputs[] = {
+      {a.data(), dtype::int32, {4}}, {b.data(), dtype::int16, {2}}, {c.data(), dtype::int16, {2}}};
   e().execute(p, {&l, 1}, outputs, box::whole({3}));
   EXPECT_EQ(a.read<std::int32_t>(3), std::vector<std::int32_t>(3, 7));
   EXPECT_EQ(b.read<std::int16_t>(3), (std::vector<std::int16_t>{1, 2, 3}));

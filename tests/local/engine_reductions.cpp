@@ -134,7 +134,8 @@ void check_floats(engine& e, unsigned seed) {
     low[k] = std::isnan(low[k]) || std::isnan(v) ? std::nan("") : std::min(low[k], v);
     high[k] = std::isnan(high[k]) || std::isnan(v) ? std::nan("") : std::max(high[k], v);
   });
-  for (const auto& [kind, expected] : {std::pair{reduce_kind::sum, &sum}, {reduce_kind::min, &low}, {reduce_kind::max, &high}}) {
+  for (const auto& [kind, expected] :
+       {std::pair{reduce_kind::sum, &sum}, {reduce_kind::min, &low}, {reduce_kind::max, &high}}) {
     const auto got = run_reduction<T>(e, p, {leaf_of_case<T>(memory, c)}, c.where, {kind, c.axes, dtype_of<T>});
     ASSERT_EQ(got.size(), n);
     for (std::size_t k = 0; k < n; ++k) {
@@ -197,8 +198,10 @@ std::vector<std::pair<const char*, std::vector<T>>> upsetting_numbers(std::size_
     return x;
   };
   std::vector<std::pair<const char*, std::vector<T>>> all = {
-      {"growing", make([&](std::size_t i) { return low + static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
-      {"shrinking", make([&](std::size_t i) { return high - static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
+      {"growing",
+       make([&](std::size_t i) { return low + static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
+      {"shrinking",
+       make([&](std::size_t i) { return high - static_cast<int>(i * static_cast<std::size_t>(high - low) / n); })},
       {"tiny", make([&](std::size_t) { return low + pick(g, 0, 30); })},
       {"huge", make([&](std::size_t) { return high - pick(g, 0, 3); })},
       {"mixed", make([&](std::size_t) { return pick(g, low, high); })},
@@ -224,13 +227,13 @@ void check_sums_number_by_number(engine& e) {
     const program plain = w.finish(w.load(0));
     program_writer v({dtype_of<T>});
     const program negated = v.finish(v(opcode::negative, v.load(0)));
-    for (const shape& s : {shape{30030}, shape{2, 15015}, shape{15015, 2}, shape{30, 1001}, shape{1001, 30}, shape{42, 715}}) {
+    for (const shape& s :
+         {shape{30030}, shape{2, 15015}, shape{15015, 2}, shape{30, 1001}, shape{1001, 30}, shape{42, 715}}) {
       for (std::uint32_t axes = 0; axes < 1u << s.size(); ++axes) {
         std::vector<ops::bins::state> states(results_of(box::whole(s), axes));
         std::size_t i = 0;
-        for_each_result(box::whole(s), axes, [&](std::size_t k, const dims&) {
-          ops::bins::add(states[k], static_cast<double>(x[i++]));
-        });
+        for_each_result(box::whole(s), axes,
+                        [&](std::size_t k, const dims&) { ops::bins::add(states[k], static_cast<double>(x[i++])); });
         for (const bool negative : {false, true}) {
           const auto got = run_reduction<T>(e, negative ? negated : plain, {leaf_of(memory.data(), dtype_of<T>, s)},
                                             box::whole(s), {reduce_kind::sum, axes, dtype_of<T>});
@@ -240,7 +243,8 @@ void check_sums_number_by_number(engine& e) {
             else want = ops::bins::finish_double(states[k]);
             if (negative) want = -want;
             ASSERT_TRUE(got[k] == want || (std::isnan(got[k]) && std::isnan(want)))
-                << what << ", " << to_string(s) << ", axes " << axes << ", result " << k << ": " << got[k] << " instead of " << want;
+                << what << ", " << to_string(s) << ", axes " << axes << ", result " << k << ": " << got[k]
+                << " instead of " << want;
           }
         }
       }
@@ -268,8 +272,10 @@ TEST_P(engine_conformance, sums_of_all_floating_and_complex_dtypes) {
     const program p = w.finish(w.cast(w.load(0), dtype_of<T>));
     return run_reduction<T>(e(), p, {l}, box::whole({n}), {reduce_kind::sum, axes, dtype_of<T>});
   };
-  EXPECT_EQ(static_cast<float>(sum.operator()<float16_t>(1)[0]), static_cast<float>(float16_t(static_cast<float>(expected))));
-  EXPECT_EQ(static_cast<float>(sum.operator()<bfloat16_t>(1)[0]), static_cast<float>(bfloat16_t(static_cast<float>(expected))));
+  EXPECT_EQ(static_cast<float>(sum.operator()<float16_t>(1)[0]),
+            static_cast<float>(float16_t(static_cast<float>(expected))));
+  EXPECT_EQ(static_cast<float>(sum.operator()<bfloat16_t>(1)[0]),
+            static_cast<float>(bfloat16_t(static_cast<float>(expected))));
   EXPECT_EQ(sum.operator()<float>(1)[0], expected);
   EXPECT_EQ(sum.operator()<double>(1)[0], expected);
   EXPECT_EQ(sum.operator()<std::complex<float>>(1)[0], std::complex<float>(static_cast<float>(expected)));
@@ -348,8 +354,8 @@ TEST_P(engine_conformance, states_merge_after_alignment) {
   e().finish(r, merged.data(), 1, out.data());
   const std::vector<double> all{1e300, 3, -1e300, 1, 2, 3, 1e-300, -7, 0};
   const device_bytes memory(e(), all);
-  EXPECT_EQ(out.read<double>(1), run_reduction<double>(e(), p, {leaf_of(memory.data(), dtype::float64, {9})},
-                                                      box::whole({9}), r));
+  EXPECT_EQ(out.read<double>(1),
+            run_reduction<double>(e(), p, {leaf_of(memory.data(), dtype::float64, {9})}, box::whole({9}), r));
 }
 
 TEST_P(engine_conformance, reductions_of_nothing) {
@@ -358,8 +364,10 @@ TEST_P(engine_conformance, reductions_of_nothing) {
   const program p = w.finish(w.load(0));
   const box where{{0, 2}, {3, 2}};
   const leaf_binding l = leaf_of(none.data(), dtype::float64, {3, 2});
-  EXPECT_EQ(run_reduction<double>(e(), p, {l}, where, {reduce_kind::sum, 2, dtype::float64}), std::vector<double>(3, 0.0));
-  EXPECT_EQ(run_reduction<double>(e(), p, {l}, where, {reduce_kind::prod, 2, dtype::float64}), std::vector<double>(3, 1.0));
+  EXPECT_EQ(run_reduction<double>(e(), p, {l}, where, {reduce_kind::sum, 2, dtype::float64}),
+            std::vector<double>(3, 0.0));
+  EXPECT_EQ(run_reduction<double>(e(), p, {l}, where, {reduce_kind::prod, 2, dtype::float64}),
+            std::vector<double>(3, 1.0));
   EXPECT_TRUE(run_reduction<double>(e(), p, {l}, where, {reduce_kind::sum, 1, dtype::float64}).empty());
 }
 
@@ -368,8 +376,10 @@ TEST_P(engine_conformance, minimum_of_zeros_and_bools) {
   program_writer w({dtype::float32});
   const program p = w.finish(w.load(0));
   const leaf_binding l = leaf_of(zeros.data(), dtype::float32, {3});
-  EXPECT_TRUE(std::signbit(run_reduction<float>(e(), p, {l}, box::whole({3}), {reduce_kind::min, 1, dtype::float32})[0]));
-  EXPECT_FALSE(std::signbit(run_reduction<float>(e(), p, {l}, box::whole({3}), {reduce_kind::max, 1, dtype::float32})[0]));
+  EXPECT_TRUE(
+      std::signbit(run_reduction<float>(e(), p, {l}, box::whole({3}), {reduce_kind::min, 1, dtype::float32})[0]));
+  EXPECT_FALSE(
+      std::signbit(run_reduction<float>(e(), p, {l}, box::whole({3}), {reduce_kind::max, 1, dtype::float32})[0]));
 
   const device_bytes flags(e(), std::vector<std::uint8_t>{1, 1, 0, 1});
   program_writer b({dtype::bool_});
@@ -377,7 +387,8 @@ TEST_P(engine_conformance, minimum_of_zeros_and_bools) {
   const leaf_binding f = leaf_of(flags.data(), dtype::bool_, {2, 2});
   EXPECT_EQ(run_reduction<std::uint8_t>(e(), q, {f}, box::whole({2, 2}), {reduce_kind::min, 2, dtype::bool_}),
             (std::vector<std::uint8_t>{1, 0}));
-  EXPECT_THROW(run_reduction<float16_t>(e(), q, {f}, box::whole({2, 2}), {reduce_kind::prod, 2, dtype::float16}), dtype_error);
+  EXPECT_THROW(run_reduction<float16_t>(e(), q, {f}, box::whole({2, 2}), {reduce_kind::prod, 2, dtype::float16}),
+               dtype_error);
 }
 
 TEST_P(engine_conformance, reduction_over_a_boundary) {

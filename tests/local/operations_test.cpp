@@ -19,9 +19,9 @@
 namespace serried::testing {
 namespace {
 
-const std::set<std::string> functions = {"cbrt",   "exp",    "exp2",    "expm1", "log",  "log2", "log10", "log1p",
-                                         "sin",    "cos",    "tan",     "arcsin", "arccos", "arctan", "arctan2",
-                                         "sinh",   "cosh",   "tanh",    "hypot", "power"};
+const std::set<std::string> functions = {"cbrt",    "exp",  "exp2", "expm1", "log",    "log2",   "log10",
+                                         "log1p",   "sin",  "cos",  "tan",   "arcsin", "arccos", "arctan",
+                                         "arctan2", "sinh", "cosh", "tanh",  "hypot",  "power"};
 
 opcode opcode_of(const std::string& operation) {
   for (int op = 0; op < static_cast<int>(opcode::count_); ++op)
@@ -128,7 +128,8 @@ void compare_parts(const table_line& l, const bytes& got, std::int64_t allowed) 
     std::memcpy(&want, l.expected.data() + i, sizeof want);
     if (is_nan(x) && is_nan(want)) continue;
     const std::int64_t off = std::abs(place<T, Bits>(x) - place<T, Bits>(want));
-    const bool same = allowed == 0 ? std::memcmp(&x, &want, sizeof x) == 0 : off <= allowed && is_nan(x) == is_nan(want);
+    const bool same =
+        allowed == 0 ? std::memcmp(&x, &want, sizeof x) == 0 : off <= allowed && is_nan(x) == is_nan(want);
     EXPECT_TRUE(same) << l.operation << " of " << name(l.operand) << ", result " << i / sizeof(T) << ": "
                       << static_cast<double>(static_cast<float>(x)) << " instead of "
                       << static_cast<double>(static_cast<float>(want)) << ", " << off << " units off";
@@ -237,7 +238,7 @@ TEST_P(operations, functions_are_within_four_units) {
 INSTANTIATE_TEST_SUITE_P(host, operations, ::testing::Values("baseline", "avx2", "avx512"),
                          [](const auto& info) { return std::string(info.param); });
 
-constexpr dtype lettered[] = {bool_,  int8,   int16,   int32,   int64,   uint8,    uint16,
+constexpr dtype lettered[] = {bool_,  int8,   int16,   int32,   int64,   uint8,     uint16,
                               uint32, uint64, float16, float32, float64, complex64, complex128};
 constexpr const char* letters = "?bhilBHILefdFD";
 
@@ -304,7 +305,8 @@ TEST(rules, integer_powers_are_exact_and_wrap) {
   program_writer w({int32, int32});
   const program p = w.finish(w(opcode::power, w.load(0), w.load(1)));
   const auto wrapped = [](std::int64_t x) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(x)); };
-  EXPECT_EQ(run<std::int32_t>(*e, p, {leaf_of(base.data(), int32, {8}), leaf_of(exponent.data(), int32, {8})}, box::whole({8})),
+  EXPECT_EQ(run<std::int32_t>(*e, p, {leaf_of(base.data(), int32, {8}), leaf_of(exponent.data(), int32, {8})},
+                              box::whole({8})),
             (std::vector<std::int32_t>{1, 1, -1, wrapped(1LL << 31), -27, 1000000000, wrapped(46341LL * 46341),
                                        wrapped(79792266297612001LL)}));
 }
@@ -315,7 +317,8 @@ TEST(rules, where_picks_and_fma_rounds_once) {
   const device_bytes x(*e, std::vector<double>{1, 2, 3});
   program_writer w({bool_, float64});
   const auto picked = w(opcode::where, w.load(0), w.load(1), w.scalar(-1.0));
-  EXPECT_EQ(run<double>(*e, w.finish(picked), {leaf_of(flags.data(), bool_, {3}), leaf_of(x.data(), float64, {3})}, box::whole({3})),
+  EXPECT_EQ(run<double>(*e, w.finish(picked), {leaf_of(flags.data(), bool_, {3}), leaf_of(x.data(), float64, {3})},
+                        box::whole({3})),
             (std::vector<double>{1, -1, 3}));
 
   program_writer f({float64});
@@ -329,14 +332,16 @@ TEST(rules, where_picks_and_fma_rounds_once) {
 
 TEST(casts, float_to_integer_is_defined_for_all_numbers) {
   const auto e = make_host_engine(1);
-  const std::vector<double> x{0.9, -0.9, 300, -300, 1e30, -1e30, std::nan(""), INFINITY, -INFINITY, 9223372036854775807.0};
+  const std::vector<double> x{0.9,   -0.9,         300,      -300,      1e30,
+                              -1e30, std::nan(""), INFINITY, -INFINITY, 9223372036854775807.0};
   const device_bytes memory(*e, x);
   const auto cast_to = [&]<class T>() {
     program_writer w({float64});
     const program p = w.finish(w.cast(w.load(0), dtype_of<T>));
     return run<T>(*e, p, {leaf_of(memory.data(), float64, {10})}, box::whole({10}));
   };
-  EXPECT_EQ(cast_to.operator()<std::int8_t>(), (std::vector<std::int8_t>{0, 0, 127, -128, 127, -128, 0, 127, -128, 127}));
+  EXPECT_EQ(cast_to.operator()<std::int8_t>(),
+            (std::vector<std::int8_t>{0, 0, 127, -128, 127, -128, 0, 127, -128, 127}));
   EXPECT_EQ(cast_to.operator()<std::uint8_t>(), (std::vector<std::uint8_t>{0, 0, 255, 0, 255, 0, 0, 255, 0, 255}));
   EXPECT_EQ(cast_to.operator()<std::int64_t>(),
             (std::vector<std::int64_t>{0, 0, 300, -300, INT64_MAX, INT64_MIN, 0, INT64_MAX, INT64_MIN, INT64_MAX}));

@@ -1,5 +1,5 @@
-#include "local/memory/buffer.hpp"
 #include "local/memory/pool.hpp"
+#include "local/memory/buffer.hpp"
 #include "local/resource_conformance.hpp"
 
 #include <map>
@@ -37,8 +37,8 @@ class counting_resource final : public memory::resource {
 
 INSTANTIATE_TEST_SUITE_P(memory, resource_conformance,
                          ::testing::Values(resource_maker{"host", [] { return memory::host_memory(); }},
-                                           resource_maker{"pool",
-                                                          [] { return std::make_shared<pool>(memory::host_memory()); }}),
+                                           resource_maker{
+                                               "pool", [] { return std::make_shared<pool>(memory::host_memory()); }}),
                          [](const auto& info) { return info.param.name; });
 
 TEST(pool, hands_out_again_what_comes_back) {
@@ -96,7 +96,8 @@ TEST(pool, keeps_to_its_limit) {
     (void)p.allocate(4096);
     ADD_FAILURE() << "the limit was passed";
   } catch (const out_of_memory& e) {
-    EXPECT_TRUE(std::string(e.what()).starts_with("out of memory: requested 4096 bytes; in use 2048, cached 0, limit 4096"))
+    EXPECT_TRUE(
+        std::string(e.what()).starts_with("out of memory: requested 4096 bytes; in use 2048, cached 0, limit 4096"))
         << e.what();
   }
   p.deallocate(a, 2048);

@@ -40,13 +40,13 @@ using distribution_ptr = std::shared_ptr<const distribution>;
 /// Bad shapes, dtypes and indices are the same error on all ranks.
 class SERRIED_API array : public operand {
  public:
-  array(const dist::expr& e);  // NOLINT(google-explicit-constructor): evaluates
+  array(const dist::expr& e);     // NOLINT(google-explicit-constructor): evaluates
   array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: `local` is this rank's shard.
   array(distribution_ptr where, const dims& origin, serried::array local);
 
-  array& operator=(const array& other) & = default;      ///< rebinds the name
+  array& operator=(const array& other) & = default;  ///< rebinds the name
   array& operator=(const dist::expr& e) & { return *this = array(e); }
   const array& operator=(const array& values) &&;       ///< writes through
   const array& operator=(const dist::expr& values) &&;  ///< writes through
@@ -128,7 +128,8 @@ extern template class basic_expr<dist::array>;
 /// As `distribute`, whole on every rank of the mesh.
 [[nodiscard]] SERRIED_API dist::array replicate(const array& same_everywhere, const mesh& grid);
 
-/// As the local assign (but leading dimensions of length 1 are not dropped). Reads everything before it writes anything; one exchange fetches what all values need.
+/// As the local assign (but leading dimensions of length 1 are not dropped). Reads everything before it writes
+/// anything; one exchange fetches what all values need.
 SERRIED_API void assign(const dist::array& target, const dist::expr& values);
 SERRIED_API void assign(std::initializer_list<dist::array> targets, std::initializer_list<dist::expr> values);
 

@@ -8,8 +8,7 @@
 
 namespace serried::inline v0::host {
 
-outside resolve_outside(std::int64_t i, std::int64_t lo, std::int64_t hi, std::int64_t extent,
-                        const faces& boundary) {
+outside resolve_outside(std::int64_t i, std::int64_t lo, std::int64_t hi, std::int64_t extent, const faces& boundary) {
   const face none;
   const face& f = i < 0 ? boundary.low : i >= extent ? boundary.high : none;
   std::int64_t inside = i;

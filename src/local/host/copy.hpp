@@ -6,7 +6,8 @@
 
 namespace serried::inline v0::host {
 
-/// `n` elements of `item` bytes (1, 2, 4, 8 or 16), `from_stride` and `to_stride` bytes apart. Nothing needs to be aligned.
+/// `n` elements of `item` bytes (1, 2, 4, 8 or 16), `from_stride` and `to_stride` bytes apart. Nothing needs to be
+/// aligned.
 void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from, std::int64_t from_stride,
                   std::int64_t n, std::int64_t item);
 

@@ -17,7 +17,7 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 units cut(const iteration& it) {
   units u{};
-  constexpr std::int64_t long_row = 256;   // enough for a tile of its own
+  constexpr std::int64_t long_row = 256;  // enough for a tile of its own
   constexpr std::int64_t unit_elements = 16 * tile_elements;
   u.gathered = it.transposed || it.columns() < long_row;
   if (u.gathered) {
@@ -100,7 +100,8 @@ void execute(workers& w, const program& p, std::span<const leaf_binding> leaves,
       else compute_by_rows(computer, t);
     }
   };
-  const int parts = volume < parallel_elements ? 1 : static_cast<int>(std::min<std::int64_t>(w.pool.threads(), u.count));
+  const int parts =
+      volume < parallel_elements ? 1 : static_cast<int>(std::min<std::int64_t>(w.pool.threads(), u.count));
   w.pool.run(parts, [&](int part) { compute(part, parts); });
 }
 

@@ -32,8 +32,8 @@ class walker {
     for (const leaf_load& l : p.loads) result_.loads.push_back(path_of(leaves[l.leaf], l));
     for (const output_binding& o : outputs) {
       const auto item = static_cast<std::int64_t>(item_size(o.type));
-      result_.outputs.push_back({o.data, item, {o.stride.begin(), o.stride.end()},
-                                 all_aligned(o.data, item, o.stride, where.extents())});
+      result_.outputs.push_back(
+          {o.data, item, {o.stride.begin(), o.stride.end()}, all_aligned(o.data, item, o.stride, where.extents())});
     }
   }
 
@@ -128,7 +128,8 @@ class walker {
       if (dims()[static_cast<std::size_t>(d)].extent != 1) from.push_back(d);
     const auto span = [&](int d) {
       std::int64_t total = 0;
-      if (!reducing && !result_.outputs.empty()) return std::abs(result_.outputs[0].stride[static_cast<std::size_t>(d)]);
+      if (!reducing && !result_.outputs.empty())
+        return std::abs(result_.outputs[0].stride[static_cast<std::size_t>(d)]);
       for (const load_path& l : result_.loads) total += std::abs(l.stride[static_cast<std::size_t>(d)]);
       return total;
     };

@@ -13,9 +13,9 @@ namespace serried::inline v0::host {
 
 /// A leaf dimension along which some index of the box lies outside the window.
 struct guard {
-  int dim;             ///< of the iteration; −1: every index lies outside, and `boundary` gives a value
-  std::int64_t first;  ///< leaf index at iteration index 0
-  std::int64_t lo, hi; ///< the window
+  int dim;              ///< of the iteration; −1: every index lies outside, and `boundary` gives a value
+  std::int64_t first;   ///< leaf index at iteration index 0
+  std::int64_t lo, hi;  ///< the window
   std::int64_t extent;
   std::int64_t stride;
   faces boundary;

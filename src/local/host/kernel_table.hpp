@@ -48,8 +48,8 @@ struct kernel_table {
   std::array<by_dtype<kernel>, static_cast<std::size_t>(opcode::count_)> operations{};  // [opcode][operand]
   /// [first][second][operand]: (a first b) second c. The first is add, subtract or multiply, in their opcodes' order.
   std::array<std::array<by_dtype<kernel>, chain_count>, 3> chains{};
-  by_dtype<by_dtype<kernel>> casts{};                                                   // [from][to]
-  std::array<by_dtype<reduction_kernels>, 4> reductions{};                              // [reduce_kind][accumulator]
+  by_dtype<by_dtype<kernel>> casts{};                       // [from][to]
+  std::array<by_dtype<reduction_kernels>, 4> reductions{};  // [reduce_kind][accumulator]
 };
 
 /// Kernels of a pair that `lower` does not ask for are null.

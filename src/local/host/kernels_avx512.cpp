@@ -10,9 +10,12 @@
 
 namespace serried::inline v0::host {
 namespace avx512 {
+// Each stands on the one before.
+// clang-format off
 #include "local/host/kernels.inc"
 #include "local/host/sum_kernels.inc"
 #include "local/host/reduce_kernels.inc"
+// clang-format on
 }  // namespace avx512
 
 const kernel_table& avx512_kernels() {

@@ -87,18 +87,14 @@ class lowering {
   kernel cast_kernel(dtype from, dtype to) const {
     return kernels_.casts[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }
-  std::uint16_t convert(std::uint16_t s, dtype from, dtype to) {
-    return emit(cast_kernel(from, to), to, s, s, s);
-  }
+  std::uint16_t convert(std::uint16_t s, dtype from, dtype to) { return emit(cast_kernel(from, to), to, s, s, s); }
 
   std::uint16_t cast(std::uint16_t s, dtype from, dtype to) {
     if (from == to) return s;
     if (narrow_float(from)) return cast(convert(s, from, dtype::float32), dtype::float32, to);
     if (narrow_float(to) && (from != dtype::float32 && from != dtype::float64)) {
       // Integers: float is exact up to where float16 has overflowed; bfloat16 needs double.
-      const dtype by = is_complex(from)            ? component_of(from)
-                       : to == dtype::bfloat16     ? dtype::float64
-                                                   : dtype::float32;
+      const dtype by = is_complex(from) ? component_of(from) : to == dtype::bfloat16 ? dtype::float64 : dtype::float32;
       return cast(cast(s, from, by), by, to);
     }
     if (is_complex(from) && !is_complex(to) && !is_bool(to)) {
@@ -112,10 +108,10 @@ class lowering {
     const bool integers = (is_bool(from) || is_integer(from)) && is_integer(to);
     if (integers && item_size(from) == item_size(to)) return s;
     // Cutting bits off does not look at the sign, and to what bits are extended depends on the source alone.
-    const dtype source = is_bool(from) || (integers && item_size(to) < item_size(from)) ||
-                                 (is_integer(from) && is_bool(to))
-                             ? bits_of(from)
-                             : from;
+    const dtype source =
+        is_bool(from) || (integers && item_size(to) < item_size(from)) || (is_integer(from) && is_bool(to))
+            ? bits_of(from)
+            : from;
     return convert(s, source, integers ? bits_of(to) : to);
   }
 
@@ -288,7 +284,8 @@ class lowering {
       for (const std::uint16_t s : ending[k]) free.push_back(plan_.slots[s]);
       slot& out = plan_.slots[plan_.steps[k].out];
       const std::size_t item = item_size(out.type);
-      const auto fit = std::find_if(free.rbegin(), free.rend(), [&](const slot& f) { return item_size(f.type) == item; });
+      const auto fit =
+          std::find_if(free.rbegin(), free.rend(), [&](const slot& f) { return item_size(f.type) == item; });
       if (fit != free.rend()) {
         out.place = fit->place;
         out.block = fit->block;

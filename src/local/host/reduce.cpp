@@ -23,10 +23,10 @@ constexpr std::int64_t staged_elements = 16384;
 
 /// The kernels' view of a reduction: complex sums are sums of pairs of real columns.
 struct machine {
-  reduction r;             ///< of one component
-  int components;          ///< columns for each element
-  std::int64_t item;       ///< bytes of a component
-  state_layout layout;     ///< of one component
+  reduction r;          ///< of one component
+  int components;       ///< columns for each element
+  std::int64_t item;    ///< bytes of a component
+  state_layout layout;  ///< of one component
   reduction_kernels run;
 };
 
@@ -44,7 +44,8 @@ machine machine_for(const reduction& r, const kernel_table& kernels) {
   if (is_bool(type)) type = dtype::uint8;
   const bool order_matters = r.kind == reduce_kind::min || r.kind == reduce_kind::max;
   if (!order_matters && is_signed_integer(type))
-    type = static_cast<dtype>(static_cast<int>(type) + (static_cast<int>(dtype::uint8) - static_cast<int>(dtype::int8)));
+    type =
+        static_cast<dtype>(static_cast<int>(type) + (static_cast<int>(dtype::uint8) - static_cast<int>(dtype::int8)));
   m.run = kernels.reductions[static_cast<std::size_t>(r.kind)][static_cast<std::size_t>(type)];
   return m;
 }
@@ -108,8 +109,9 @@ class serial_reduction {
     const auto item = static_cast<std::int64_t>(item_size(m_.layout.type));
     for (std::int64_t component = 0; component < m_.components; ++component)
       for (std::int64_t w = 0; w < m_.layout.words; ++w)
-        copy_strided(results_.data + ((component * m_.layout.words + w) * results_.count + position) * item, stride * item,
-                     states_.data() + (w * accumulators() + component) * item, m_.components * item, results_here_, item);
+        copy_strided(results_.data + ((component * m_.layout.words + w) * results_.count + position) * item,
+                     stride * item, states_.data() + (w * accumulators() + component) * item, m_.components * item,
+                     results_here_, item);
   }
 
   /// Adds the rows × columns at the present outer index, all of it or the group of results.
@@ -222,7 +224,7 @@ class serial_reduction {
   tile at_;
   std::int64_t first_ = 0, results_here_ = 1;  // the group of results under way
   std::vector<std::byte> states_;              // of the group, one component each
-  std::int64_t most_results_ = 0;  // in a group
+  std::int64_t most_results_ = 0;              // in a group
   std::vector<std::byte> turned_, staged_;
   state_array results_{};
 };

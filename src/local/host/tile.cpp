@@ -54,7 +54,8 @@ std::byte* scratch_memory::reserve(std::int64_t bytes) {
   if (bytes > bytes_) {
     data_.reset();
     bytes_ = 0;
-    data_.reset(static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{cache_line})));
+    data_.reset(
+        static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{cache_line})));
     bytes_ = bytes;
   }
   return data_.get();
@@ -141,7 +142,8 @@ void tile_computer::load(std::uint16_t s, const tile& t) {
     }
     if (std::abs(row_stride) < std::abs(column_stride)) {
       for (std::int64_t c = 0; c < t.columns; ++c)
-        copy_strided(to + c * path.item, t.columns * path.item, from + c * column_stride, row_stride, t.rows, path.item);
+        copy_strided(to + c * path.item, t.columns * path.item, from + c * column_stride, row_stride, t.rows,
+                     path.item);
     } else {
       for (std::int64_t row = 0; row < t.rows; ++row)
         copy_strided(to + row * t.columns * path.item, path.item, from + row * row_stride, column_stride, t.columns,
@@ -258,7 +260,8 @@ void tile_computer::store(const tile& t) {
     if (writes_through_[k]) values_[plan_.outputs[k]] = whole_grains ? target(it_.outputs[k]) : block(plan_.outputs[k]);
   ahead_.clear();
   ahead_bytes_ = 0;
-  if (whole_grains && writes_through_[0]) ahead_.push_back(target(it_.outputs[0]) + 2 * t.columns * it_.outputs[0].item);
+  if (whole_grains && writes_through_[0])
+    ahead_.push_back(target(it_.outputs[0]) + 2 * t.columns * it_.outputs[0].item);
   run(t);
   for (std::size_t k = 0; k < it_.outputs.size(); ++k) {
     if (writes_through_[k] && whole_grains) continue;

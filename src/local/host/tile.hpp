@@ -35,8 +35,7 @@ struct tile {
 class tile_computer {
  public:
   /// For tiles of at most `capacity` elements, a multiple of the kernels' grain.
-  tile_computer(const program& p, const plan& code, const iteration& it, scratch_memory& memory,
-                std::int64_t capacity);
+  tile_computer(const program& p, const plan& code, const iteration& it, scratch_memory& memory, std::int64_t capacity);
 
   /// Computes the tile and stores it through the iteration's output paths.
   void store(const tile& t);
@@ -76,14 +75,14 @@ class tile_computer {
   const iteration& it_;
   std::int64_t capacity_;
   std::byte* scratch_;
-  std::vector<std::byte*> values_;            // per slot: where its elements are now
-  std::vector<std::int64_t> steps_;           // per slot: elements from grain to grain, for the kernels
+  std::vector<std::byte*> values_;              // per slot: where its elements are now
+  std::vector<std::int64_t> steps_;             // per slot: elements from grain to grain, for the kernels
   std::vector<std::uint16_t> loads_, indices_;  // slots to fill for each tile
-  std::vector<bool> leads_;                   // per slot: a load that is the first of those close together
-  std::vector<const std::byte*> ahead_;       // where memory used in place goes on after the present tile
+  std::vector<bool> leads_;                     // per slot: a load that is the first of those close together
+  std::vector<const std::byte*> ahead_;         // where memory used in place goes on after the present tile
   std::int64_t ahead_bytes_ = 0;
-  bool by_rows_ = false;                      // the next tile is the next row, not the next columns
-  std::vector<bool> writes_through_;          // per output: the last kernel may write into the array itself
+  bool by_rows_ = false;              // the next tile is the next row, not the next columns
+  std::vector<bool> writes_through_;  // per output: the last kernel may write into the array itself
   bool passes_through_ = false;
 };
 

@@ -107,9 +107,10 @@ std::byte* pool::take(std::size_t index, std::size_t bytes, std::size_t requeste
 
 void pool::give_up(std::size_t requested) const {
   const std::string limit = stats_.limit == 0 ? "none" : fmt::format("{}", stats_.limit);
-  const auto free = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  throw out_of_memory(fmt::format("out of memory: requested {} bytes; in use {}, cached {}, limit {}, free {}", requested,
-                                  stats_.in_use, stats_.cached, limit, free));
+  const auto free =
+      static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  throw out_of_memory(fmt::format("out of memory: requested {} bytes; in use {}, cached {}, limit {}, free {}",
+                                  requested, stats_.in_use, stats_.cached, limit, free));
 }
 
 void pool::deallocate(std::byte* data, std::size_t bytes) noexcept {

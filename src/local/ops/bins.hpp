@@ -24,7 +24,7 @@ inline constexpr int width = 40;
 inline constexpr int digits = 3;
 inline constexpr int payload_words = 2 * digits + 2;
 inline constexpr int words = 1 + payload_words;
-inline constexpr i64 lowest_top = -25;   // its three bins hold every subnormal exactly
+inline constexpr i64 lowest_top = -25;  // its three bins hold every subnormal exactly
 inline constexpr i64 highest_top = 25;
 
 /// All but `top` add up when two states of the same top merge. Digit k belongs to bin top − k and is
@@ -119,7 +119,7 @@ struct exact_sum {
   u64 mantissa = 0;   // the highest bit set, unless the sum is zero
   bool more = false;  // something not zero lies below
   bool negative = false;
-  i64 exponent = 0;   // of the mantissa's lowest bit
+  i64 exponent = 0;  // of the mantissa's lowest bit
 };
 
 SERRIED_HD inline exact_sum add_bins(const state& s) {

@@ -38,7 +38,8 @@ template <class T>
 SERRIED_HD inline T multiply(T a, T b) {
   if constexpr (is_same<T, bool>) return a && b;
   else if constexpr (integer<T>)  // by way of 32 bits: two promoted 16-bit numbers overflow int
-    return static_cast<T>(static_cast<unsigned_of<T>>(1u * static_cast<unsigned_of<T>>(a) * static_cast<unsigned_of<T>>(b)));
+    return static_cast<T>(
+        static_cast<unsigned_of<T>>(1u * static_cast<unsigned_of<T>>(a) * static_cast<unsigned_of<T>>(b)));
   else return a * b;
 }
 template <class T>
@@ -166,10 +167,10 @@ SERRIED_HD inline T sign(T a) {
 
 // ---- Functions of the C library.
 
-#define SERRIED_FUNCTION(name, c_name)                                                 \
-  SERRIED_HD inline float name(float a) { return SERRIED_MATHF(c_name, a); }           \
+#define SERRIED_FUNCTION(name, c_name)                                       \
+  SERRIED_HD inline float name(float a) { return SERRIED_MATHF(c_name, a); } \
   SERRIED_HD inline double name(double a) { return SERRIED_MATH(c_name, a); }
-#define SERRIED_FUNCTION2(name, c_name)                                                \
+#define SERRIED_FUNCTION2(name, c_name)                                                  \
   SERRIED_HD inline float name(float a, float b) { return SERRIED_MATHF(c_name, a, b); } \
   SERRIED_HD inline double name(double a, double b) { return SERRIED_MATH(c_name, a, b); }
 SERRIED_FUNCTION(sqrt, sqrt)
@@ -304,7 +305,8 @@ SERRIED_HD inline To convert(From value) {
     constexpr int bits = 8 * static_cast<int>(sizeof(To));
     constexpr From low = signed_integer<To> ? -static_cast<From>(u64{1} << (bits - 1)) : From(0);
     constexpr From high = From(2) * static_cast<From>(u64{1} << (signed_integer<To> ? bits - 2 : bits - 1));
-    constexpr To largest = static_cast<To>(static_cast<unsigned_of<To>>(~unsigned_of<To>(0)) >> (signed_integer<To> ? 1 : 0));
+    constexpr To largest =
+        static_cast<To>(static_cast<unsigned_of<To>>(~unsigned_of<To>(0)) >> (signed_integer<To> ? 1 : 0));
     constexpr To smallest = static_cast<To>(~largest);
     const To inside = static_cast<To>(value >= low && value < high ? value : From(0));
     return value >= high ? largest : value < low ? smallest : inside;

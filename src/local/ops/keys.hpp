@@ -6,8 +6,8 @@
 
 namespace serried::inline v0::ops::keys {
 
-inline constexpr i64 lowest = -0x7fffffffffffffff - 1;   // NaN for a minimum; identity of a maximum
-inline constexpr i64 highest = 0x7fffffffffffffff;       // NaN for a maximum; identity of a minimum
+inline constexpr i64 lowest = -0x7fffffffffffffff - 1;  // NaN for a minimum; identity of a maximum
+inline constexpr i64 highest = 0x7fffffffffffffff;      // NaN for a maximum; identity of a minimum
 
 SERRIED_HD constexpr i64 of_number(double x) {
   const auto bits = static_cast<i64>(bits_of(x));
