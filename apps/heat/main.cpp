@@ -109,7 +109,7 @@ int simulate(sr::runtime& rt, const heat::options& o) {
   refuse_not_finite(u, o.input);
 
   apps::progress report(o.steps, rt.rank() == 0 && !o.quiet);
-  report.line(fmt::format("{} {} on {} rank{} ({}), {} steps, alpha {}", name(u.dtype()), to_string(u.shape()),
+  report.line(fmt::format("{} {} on {} rank{} {}, {} steps, alpha {}", name(u.dtype()), to_string(u.shape()),
                           world.size(), world.size() == 1 ? "" : "s", to_string(grid), o.steps, o.alpha));
   grid.reset_exchange_statistics();
   world.barrier().wait();

@@ -63,7 +63,7 @@ po::options_description description() {
   add("alpha", po::value<std::string>()->value_name("A"),
       "diffusion number k dt / dx^2, from 0 to 1/(2 dimensions), beyond which the scheme is unstable (required)");
   add("boundary", po::value<std::string>()->value_name("KIND"),
-      "fixed: border cells keep their values (default); periodic: opposite borders are neighbours; "
+      "fixed: border cells keep their values (default); periodic: opposite borders are neighbors; "
       "insulated: no heat crosses the border");
   add("output", po::value<std::string>()->value_name("FILE"), "write the final field to this .npy file");
   add("png", po::value<std::string>()->value_name("FILE"),
@@ -73,7 +73,7 @@ po::options_description description() {
   add("every", po::value<std::string>()->value_name("N"), "report every N steps (default 100)");
   add("check", "at each report, stop if a value is not finite");
   add("quiet", "print errors only");
-  add("help", "show this text");
+  add("help,h", "show this text");
   return d;
 }
 
@@ -83,7 +83,7 @@ void print_help(std::ostream& out) {
   out << "serried-heat: how heat spreads through a plate, a rod or a block.\n\n"
          "  serried-heat --input plate.npy --steps 500 --alpha 0.1 --output heat.npy --png heat.png\n"
          "  mpirun -n 4 serried-heat --input plate.npy --steps 500 --alpha 0.1 --mesh 2x2\n\n"
-         "Each step adds to every cell alpha times (the sum of its neighbours minus 2 dimensions times itself).\n"
+         "Each step adds to every cell alpha times (the sum of its neighbors minus 2 dimensions times itself).\n"
          "Under mpirun or srun the field is split over all ranks; the result is the same to the last bit.\n\n"
       << description()
       << "\nEnvironment: SERRIED_THREADS, SERRIED_SIMD (baseline, avx2, avx512), SERRIED_DEVICE (auto, cuda, host),\n"
@@ -100,6 +100,8 @@ std::optional<options> parse(int argc, char** argv) {
                   .style(style)
                   .run(),
               given);
+  } catch (const po::too_many_positional_options_error&) {
+    throw usage_error("an argument without an option (the field's file goes with --input)");
   } catch (const po::error& e) {
     throw usage_error(e.what());
   }

@@ -12,17 +12,17 @@ namespace {
 
 std::int64_t block(std::int64_t n, int parts) { return n / parts + (n % parts != 0); }
 
-// alpha · (sum of neighbours − 2 · ndim · u), the neighbours as `field` gives them.
+// alpha · (sum of neighbors − 2 · ndim · u), the neighbors as `field` gives them.
 template <class Field>
 sr::dist::expr increment(const Field& field, const sr::dist::array& u, double alpha) {
-  std::optional<sr::dist::expr> neighbours;
+  std::optional<sr::dist::expr> neighbors;
   for (int d = 0; d < u.ndim(); ++d)
     for (const int side : {+1, -1}) {
       sr::dims offset = sr::dims::filled(u.ndim(), 0);
       offset[d] = side;
-      neighbours = neighbours ? *neighbours + at(field, offset) : at(field, offset);
+      neighbors = neighbors ? *neighbors + at(field, offset) : at(field, offset);
     }
-  return alpha * (*neighbours - 2 * u.ndim() * u);
+  return alpha * (*neighbors - 2 * u.ndim() * u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace heat {
 [[nodiscard]] inline double alpha_bound(int ndim) { return 1.0 / (2 * ndim); }
 
 /// Ranks along each axis for a field of this shape: as few cells as possible on the fullest rank, then as little
-/// border as possible, borders across the last axis (whose cells are not neighbours in memory) counting fourfold.
+/// border as possible, borders across the last axis (whose cells are not neighbors in memory) counting fourfold.
 [[nodiscard]] std::vector<int> choose_mesh(const serried::shape& field, int ranks);
 
 /// One time step, in place.

@@ -1,4 +1,4 @@
-// Arrays that continue beyond their faces, and reading neighbours: the two halves of a stencil.
+// Arrays that continue beyond their faces, and reading neighbors: the two halves of a stencil.
 #pragma once
 
 #include <serried/expr.hpp>
@@ -78,7 +78,7 @@ template <class T>
       e, std::vector<boundary_pair>(static_cast<std::size_t>(e.ndim()), boundary_pair(everywhere)));
 }
 
-/// The neighbour at index + offset, for every index: `at(u, {+1, 0})(i, j)` is u(i+1, j). (NumPy's roll has the
+/// The neighbor at index + offset, for every index: `at(u, {+1, 0})(i, j)` is u(i+1, j). (NumPy's roll has the
 /// opposite sign.) Anything but an array or a bounded array is evaluated first. Throws shape_error when the offset
 /// has not one entry per dimension; evaluating throws index_error when it reaches beyond a face without a boundary
 /// (a slice of the result that stays inside is fine).

@@ -79,7 +79,7 @@ class SERRIED_API communicator {
   /// True in checked mode (SERRIED_CHECK=1), where every collective call is compared across the ranks.
   [[nodiscard]] bool checked() const;
 
-  /// Ranks that give the same colour form a communicator, ordered by key, then rank. A negative colour: the caller
+  /// Ranks that give the same color form a communicator, ordered by key, then rank. A negative color: the caller
   /// is in none and gets a communicator for which `valid()` is false.
   [[nodiscard]] communicator split(int color, int key) const;
   [[nodiscard]] bool valid() const noexcept { return backend_ != nullptr; }

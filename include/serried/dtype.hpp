@@ -7,6 +7,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -80,6 +81,7 @@ struct SERRIED_API bfloat16_t {
 [[nodiscard]] SERRIED_API std::size_t item_size(dtype type);
 /// NumPy's name: "bool", "int8", …, "complex128"; "bfloat16" as ml_dtypes has it.
 [[nodiscard]] SERRIED_API std::string_view name(dtype type);
+SERRIED_API std::ostream& operator<<(std::ostream& out, dtype type);
 
 [[nodiscard]] constexpr bool is_bool(dtype t) { return t == dtype::bool_; }
 [[nodiscard]] constexpr bool is_signed_integer(dtype t) { return t >= dtype::int8 && t <= dtype::int64; }

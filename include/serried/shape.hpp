@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <span>
 #include <string>
 
@@ -68,6 +69,7 @@ using strides = dims;  ///< bytes from one element to the next, signed
 
 /// As NumPy writes it: "(3, 4)", "(5,)", "()".
 [[nodiscard]] SERRIED_API std::string to_string(const dims& d);
+SERRIED_API std::ostream& operator<<(std::ostream& out, const dims& d);
 /// Number of elements. Throws shape_error when an extent is negative or the product does not fit in 63 bits.
 [[nodiscard]] SERRIED_API std::int64_t element_count(const shape& s);
 /// Strides in bytes of a C-order array.

@@ -46,7 +46,9 @@ array array::select(const std::vector<index_item>& items) const {
   const selection s = alike(mesh(), [&] {
     selection resolved = resolve_selection(items, shape(), "index");
     if (!resolved.is_box)
-      throw value_error("index: a distributed array takes slices of step 1, `_` and `ellipsis` only, for now");
+      throw value_error(
+          "index: a distributed array takes slices of step 1, `_` and `ellipsis` only, for now; slice(i, i + 1) "
+          "selects index i");
     return resolved;
   });
   const box mine = where_->shard(mesh().communicator().rank());

@@ -160,7 +160,7 @@ communicator communicator_along(const mesh& grid, std::uint32_t axes) {
   const auto found = made.find(axes);
   if (found != made.end()) return found->second;
   const communicator& world = grid.communicator();
-  // Ranks with the same place along all other axes form a group: that place, as a rank, is its colour.
+  // Ranks with the same place along all other axes form a group: that place, as a rank, is its color.
   dims place = grid.coordinates(world.rank());
   for (int d = 0; d < grid.ndim(); ++d)
     if ((axes >> d & 1U) != 0) place[d] = 0;

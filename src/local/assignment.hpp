@@ -35,8 +35,9 @@ std::uint16_t append_for(builder<Array>& b, const basic_expr<Array>& values, con
     return is_complex(t) ? 4 : is_floating(t) ? 3 : is_signed_integer(t) ? 2 : is_integer(t) ? 1 : 0;
   };
   if (kind(from) > kind(type))
-    throw dtype_error(fmt::format("{}: {} values do not go into a {} array (NumPy's same_kind rule); astype converts",
-                                  operation, name(from), name(type)));
+    throw dtype_error(
+        fmt::format("{}: {} values do not go into an array of {} (NumPy's same_kind rule); astype converts", operation,
+                    name(from), name(type)));
   return b.cast(b.append(*source.state()), type);
 }
 

@@ -1,5 +1,7 @@
 #include <serried/dtype.hpp>
 
+#include <ostream>
+
 #include "local/ops/half.hpp"
 
 #include <array>
@@ -57,6 +59,8 @@ dtype promote(dtype a, dtype b) {
   if (a == b) return a;
   return a < b ? promote_ordered(a, b) : promote_ordered(b, a);
 }
+
+std::ostream& operator<<(std::ostream& out, dtype type) { return out << name(type); }
 
 bool can_cast_safely(dtype from, dtype to) { return promote(from, to) == to; }
 

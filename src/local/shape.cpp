@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <ostream>
+
 namespace serried::inline v0 {
 namespace {
 
@@ -42,6 +44,8 @@ std::string to_string(const dims& d) {
   if (d.size() == 1) return fmt::format("({},)", d[0]);
   return fmt::format("({})", fmt::join(d.begin(), d.end(), ", "));
 }
+
+std::ostream& operator<<(std::ostream& out, const dims& d) { return out << to_string(d); }
 
 std::int64_t element_count(const shape& s) {
   bool empty = false;

@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <numeric>
+#include <sstream>
 #include <vector>
 
 namespace sr = serried;
@@ -146,7 +146,7 @@ TEST(array, reading_values) {
 TEST(array, a_pointer_handed_out_stays_valid) {
   sr::array a = counting({4});
   std::int64_t* const p = a.data<std::int64_t>();
-  a += at(with_boundary(a, sr::periodic), {1});  // reads neighbours: would otherwise take a fresh buffer
+  a += at(with_boundary(a, sr::periodic), {1});  // reads neighbors: would otherwise take a fresh buffer
   EXPECT_EQ(ints(p, p + 4), (ints{1, 3, 5, 3}));
 }
 
@@ -157,6 +157,12 @@ TEST(array, copies_share_nothing) {
   a(_) = 9;
   EXPECT_EQ(values(alias), (ints{9, 9, 9}));
   EXPECT_EQ(values(own), (ints{0, 1, 2}));
+}
+
+TEST(array, shapes_and_dtypes_print) {
+  std::ostringstream out;
+  out << sr::zeros({2, 3}).shape() << ' ' << sr::zeros(5).shape() << ' ' << sr::float32;
+  EXPECT_EQ(out.str(), "(2, 3) (5,) float32");
 }
 
 TEST(array, thirty_two_dimensions) {

@@ -72,7 +72,7 @@ TEST(assignment, the_inside_of_an_array) {
   const sr::array alias = u;
   const auto inside = u(sr::slice(1, -1), sr::slice(1, -1));
   inside += (at(u, {1, 0}) + at(u, {-1, 0}))(sr::slice(1, -1), sr::slice(1, -1));
-  // u(i, j) = 5i + j, so the neighbours' sum is 2u: inside it triples.
+  // u(i, j) = 5i + j, so the neighbors' sum is 2u: inside it triples.
   EXPECT_EQ(values(alias), (ints{0, 1, 2, 3, 4, 5, 18, 21, 24, 9, 10, 33, 36, 39, 14, 15, 16, 17, 18, 19}));
   EXPECT_EQ(values(inside), (ints{18, 21, 24, 33, 36, 39}));
 }

@@ -78,7 +78,7 @@ TEST(expr, long_chains) {
   EXPECT_EQ(values(many), ints(5, 99 * 100 / 2));
 }
 
-TEST(expr, neighbours) {
+TEST(expr, neighbors) {
   const sr::array u = counting({4});
   const auto p = with_boundary(u, sr::periodic);
   EXPECT_EQ(values(at(p, {1})), (ints{1, 2, 3, 0}));
@@ -123,7 +123,7 @@ TEST(expr, a_boundary_follows_writes_not_rebinding) {
   EXPECT_EQ(values(at(U, {1})), (ints{2, 3, 1}));
 }
 
-TEST(expr, neighbours_broadcast) {
+TEST(expr, neighbors_broadcast) {
   const sr::array u = counting({1, 3});
   const auto U = with_boundary(u, sr::periodic);
   EXPECT_EQ(values(at(U, {1, 1}) + sr::zeros({2, 1}, {.dtype = sr::int64})), (ints{1, 2, 0, 1, 2, 0}));

@@ -34,7 +34,7 @@ using distribution_ptr = std::shared_ptr<const distribution>;
 
 /// A handle to a global array. It is used as a local array is, by all ranks of its mesh together: making one, assigning
 /// to one, evaluating an expression, reading values, printing are collective. Expressions over arrays whose elements
-/// lie on other ranks fetch them; neighbours read with `at` are fetched while the interior is computed.
+/// lie on other ranks fetch them; neighbors read with `at` are fetched while the interior is computed.
 ///
 /// A result lives where its operands do: each dimension is split as in the first operand that splits it.
 /// Bad shapes, dtypes and indices are the same error on all ranks.
