@@ -81,7 +81,7 @@ template <class T>
 /// The neighbor at index + offset, for every index: `at(u, {+1, 0})(i, j)` is u(i+1, j). (NumPy's roll has the
 /// opposite sign.) Anything but an array or a bounded array is evaluated first. Throws shape_error when the offset
 /// has not one entry per dimension; evaluating throws index_error when it reaches beyond a face without a boundary
-/// (a slice of the result that stays inside is fine).
+/// (a slice of step 1 of the result that stays inside is fine).
 template <class T>
   requires operands<T>
 [[nodiscard]] expr_of<T> at(const T& u, const dims& offset) {

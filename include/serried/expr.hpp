@@ -61,7 +61,7 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
     return eval().template to_vector<T>();
   }
 
-  /// The part that the index selects; lazy for integers, `_` and slices of step 1.
+  /// The part that the index selects; lazy for `_` and slices of step 1.
   template <class... I>
     requires(std::convertible_to<I, index_item> && ...)
   basic_expr operator()(const I&... items) const {
@@ -69,10 +69,14 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
   }
   basic_expr select(const std::vector<index_item>& items) const;
   basic_expr astype(serried::dtype type) const;
-  basic_expr sum(const reduce_options& options = {}) const;
-  basic_expr prod(const reduce_options& options = {}) const;
-  basic_expr min(const reduce_options& options = {}) const;
-  basic_expr max(const reduce_options& options = {}) const;
+  basic_expr sum() const;
+  basic_expr sum(const reduce_options& options) const;
+  basic_expr prod() const;
+  basic_expr prod(const reduce_options& options) const;
+  basic_expr min() const;
+  basic_expr min(const reduce_options& options) const;
+  basic_expr max() const;
+  basic_expr max(const reduce_options& options) const;
 
   [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const noexcept { return state_; }
 

@@ -57,7 +57,7 @@ template <class T>
 [[nodiscard]] expr_of<T> prod(const T& e, const reduce_options& options = {}) {
   return detail::make_reduction<array_of<T>>(reduce_kind::prod, expr_of<T>(e), options);
 }
-/// Minima over the axes; NaN wins. Throws value_error when a reduced axis is empty and the result is not,
+/// Minima over the axes; NaN wins. Throws value_error when a reduced axis is empty,
 /// dtype_error for complex numbers.
 template <class T>
   requires operands<T>

@@ -34,9 +34,9 @@ const array& array::operator=(const expr& values) && {
 }
 
 bool array::is_contiguous() const {
+  if (size() == 0) return true;
   std::int64_t expected = static_cast<std::int64_t>(item_size(dtype_));
   for (int d = ndim() - 1; d >= 0; --d) {
-    if (shape_[d] == 0) return true;
     if (shape_[d] != 1 && strides_[d] != expected) return false;
     expected *= shape_[d];
   }

@@ -94,10 +94,10 @@ array arange(const scalar& stop, const create_options& options) { return arange(
 array linspace(double start, double stop, std::int64_t count, const create_options& options) {
   if (count < 0) throw value_error(fmt::format("linspace: {} numbers", count));
   const dtype type = options.dtype.value_or(dtype::float64);
-  if (count == 1) return full({1}, start, {.dtype = type});
   const auto i = counting(count);
-  const double step = (stop - start) / static_cast<double>(count - 1);
-  return where(i == count - 1, stop, i * step + start).astype(type).eval();
+  const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
+  const auto values = where(i == (count > 1 ? count - 1 : -1), stop, i * step + start);
+  return (is_integer(type) ? floor(values) : values).astype(type).eval();  // as NumPy: towards minus infinity
 }
 
 array eye(std::int64_t n, const create_options& options) {

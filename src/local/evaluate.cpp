@@ -88,8 +88,16 @@ std::pair<const std::byte*, const std::byte*> byte_range(const array& a) {
   return {low, high};
 }
 
-// True when a run over `e` that stores into `target` element by element could still need what it has overwritten.
+// True when evaluating may stop half-way: integers to negative integer powers.
+bool may_throw(const program& p) {
+  return std::any_of(p.code.begin(), p.code.end(),
+                     [](const instruction& i) { return i.op == opcode::power && is_integer(i.in); });
+}
+
+// True when a run over `e` that stores into `target` element by element could still need what it has overwritten: for
+// itself, or because nothing may be lost when it throws.
 bool reads_elsewhere(const expr_state<array>& e, const array& target) {
+  if (may_throw(e.code)) return true;
   for (std::size_t s = 0; s < e.leaves.size(); ++s) {
     const array& a = e.leaves[s].data;
     if (!may_overlap(a, target)) continue;

@@ -104,8 +104,9 @@ basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
   const auto leaf_count = [](const auto& p) { return p.leaves.size(); };
   const auto code_count = [](const auto& p) { return p.code.code.size(); };
   while (total(leaf_count) > max_leaves || total(code_count) > max_instructions) {
-    const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-      return (a ? a->code.code.size() : 0) < (b ? b->code.code.size() : 0);
+    // (Not a single instruction over a single leaf, which evaluating would not make smaller.)
+    const auto largest = std::max_element(parts.begin(), parts.end(), [&](const auto& x, const auto& y) {
+      return (x ? leaf_count(*x) + code_count(*x) : 0) < (y ? leaf_count(*y) + code_count(*y) : 0);
     });
     *largest = basic_expr<Array>(evaluate(**largest)).state();
   }
@@ -194,6 +195,7 @@ basic_expr<Array> make_invert(const basic_expr<Array>& e) {
 
 template <class Array>
 basic_expr<Array> make_on_border(const basic_expr<Array>& like, std::int64_t width) {
+  if (width < 0) throw value_error(fmt::format("on_border: width {}", width));
   if (like.ndim() == 0) throw shape_error("on_border: a 0-dimensional array has no border");
   std::optional<basic_expr<Array>> result;
   for (int d = 0; d < like.ndim(); ++d) {
@@ -217,6 +219,12 @@ basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, c
   }
   if (!accumulates && is_complex(type)) throw dtype_error(fmt::format("{}: not defined for {}", operation, name(type)));
 
+  // Of truth values, "some" and "all".
+  if (accumulates && is_bool(type)) {
+    reduce_options wide = options;
+    wide.dtype = dtype::int64;
+    return make_reduction(what, basic_expr<Array>(part).astype(type), wide).astype(type);
+  }
   // 16-bit products are formed in float32: their intermediate values soon leave the range.
   if (what == reduce_kind::prod && (type == dtype::float16 || type == dtype::bfloat16)) {
     reduce_options wide = options;
@@ -228,18 +236,16 @@ basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, c
   auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(*part), type)}));
   reduction_root root{{what, options.axis.mask(part->shape.size()), type}, options.keepdims, {}};
   bool empty_axis = false;
-  std::int64_t results = 1;
   for (int d = 0; d < part->shape.size(); ++d) {
     const std::int64_t n = part->shape[d];
     if (!root.reduces(d)) {
       root.shape.push_back(n);
-      results *= n;
       continue;
     }
     empty_axis |= n == 0;
     if (options.keepdims) root.shape.push_back(1);
   }
-  if (!accumulates && empty_axis && results != 0)
+  if (!accumulates && empty_axis)
     throw value_error(fmt::format("{}: a reduced axis of shape {} is empty, and {} has no identity", operation,
                                   to_string(part->shape), operation));
   state->root = root;
@@ -282,16 +288,32 @@ basic_expr<Array> basic_expr<Array>::astype(serried::dtype type) const {
 }
 
 template <class Array>
+basic_expr<Array> basic_expr<Array>::sum() const {
+  return serried::sum(*this);
+}
+template <class Array>
 basic_expr<Array> basic_expr<Array>::sum(const reduce_options& options) const {
   return serried::sum(*this, options);
+}
+template <class Array>
+basic_expr<Array> basic_expr<Array>::prod() const {
+  return serried::prod(*this);
 }
 template <class Array>
 basic_expr<Array> basic_expr<Array>::prod(const reduce_options& options) const {
   return serried::prod(*this, options);
 }
 template <class Array>
+basic_expr<Array> basic_expr<Array>::min() const {
+  return serried::min(*this);
+}
+template <class Array>
 basic_expr<Array> basic_expr<Array>::min(const reduce_options& options) const {
   return serried::min(*this, options);
+}
+template <class Array>
+basic_expr<Array> basic_expr<Array>::max() const {
+  return serried::max(*this);
 }
 template <class Array>
 basic_expr<Array> basic_expr<Array>::max(const reduce_options& options) const {

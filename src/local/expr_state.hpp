@@ -44,6 +44,6 @@ inline constexpr std::size_t max_leaves = 32;
 inline constexpr std::size_t max_instructions = 256;
 
 /// Offsets of loads stay far from where sums of indices would overflow.
-inline constexpr std::int64_t largest_offset = std::int64_t{1} << 60;
+inline constexpr std::int64_t largest_offset = std::int64_t{1} << 32;
 
 }  // namespace serried::inline v0

@@ -27,6 +27,7 @@ template <class T, class V>
 T convert(V v, dtype type, const char* operation) {
   if constexpr (std::is_same_v<V, std::complex<double>>) {
     if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) return T(v);
+    if constexpr (std::is_same_v<T, bool>) return v != V{};
   } else if constexpr (std::is_same_v<T, std::complex<float>>) {
     return {static_cast<float>(v), 0};
   } else if constexpr (std::is_same_v<T, std::complex<double>>) {

@@ -63,6 +63,8 @@ TEST(array, arange_and_linspace) {
   EXPECT_EQ(sr::linspace(0, 1, 5).to_vector<double>(), (std::vector<double>{0, 0.25, 0.5, 0.75, 1}));
   EXPECT_EQ(sr::linspace(2, 3, 1).to_vector<double>(), (std::vector<double>{2}));
   EXPECT_EQ(sr::linspace(2, 3, 0).size(), 0);
+  EXPECT_EQ(values(sr::linspace(-1, 1, 4, {.dtype = sr::int64})), (ints{-1, -1, 0, 1}));
+  EXPECT_EQ(values(sr::linspace(0, 1, 1, {.dtype = sr::int64})), (ints{0}));
 }
 
 TEST(array, slices_are_views) {
@@ -105,6 +107,7 @@ TEST(array, transpose_and_reshape) {
   EXPECT_THROW((void)a.reshape({-1, 4}), sr::shape_error);
   EXPECT_EQ(sr::zeros({0, 3}).reshape({3, 0}).shape(), (sr::shape{3, 0}));
   EXPECT_THROW((void)sr::zeros({0, 3}).reshape({-1, 0}), sr::shape_error);
+  EXPECT_EQ(sr::zeros({0, 10})(_, sr::slice(_, _, 2)).reshape({0}).shape(), (sr::shape{0}));
   EXPECT_EQ(counting({2, 3, 4}).transpose({2, 0, -2}).shape(), (sr::shape{4, 2, 3}));
   EXPECT_THROW((void)a.transpose({0, 0}), sr::index_error);
 }

@@ -141,6 +141,15 @@ TEST(assignment, an_expression_keeps_its_arrays_alive) {
   EXPECT_EQ(values(e), (ints{0, 2, 4}));
 }
 
+TEST(assignment, an_evaluation_that_stops_half_way_changes_nothing) {
+  sr::array a = sr::full({200'000}, 3);
+  sr::array x = sr::full({200'000}, 2);
+  x(-1) = -1;
+  const auto total = sr::sum(a);
+  EXPECT_THROW(assign(a, power(a, x)), sr::value_error);
+  EXPECT_EQ(total.item<std::int64_t>(), 600'000);
+}
+
 TEST(assignment, a_moved_from_array_is_still_one) {
   sr::array a = counting({3});
   const sr::array b = std::move(a);

@@ -5,6 +5,8 @@
 #include <serried/memory.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -107,6 +109,17 @@ TEST(context, arrays_of_several_contexts_on_one_device_mix) {
   const sr::context_guard other(sr::context::make());
   const sr::array b = sr::ones({10});
   EXPECT_EQ(sr::sum(a + b).item<double>(), 20);
+}
+
+TEST(context, a_forked_child_computes) {
+  const sr::context_guard own(sr::context::make());
+  const sr::array a = sr::ones({1000, 1000});
+  const sr::array b = a + a;  // the threads have started
+  const pid_t child = fork();
+  if (child == 0) _exit(sr::sum(a * 2 + b).item<double>() == 4e6 ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(context, threads_can_be_set) {

@@ -1,15 +1,21 @@
 #include "local/host/thread_pool.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace serried::inline v0::host {
 
-thread_pool::thread_pool(int threads) : threads_(std::max(threads, 1)) {}
+thread_pool::thread_pool(int threads) : threads_(std::max(threads, 1)), process_(getpid()) {}
 
 thread_pool::~thread_pool() {
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
+  }
+  if (getpid() != process_) {
+    for (std::thread& w : workers_) w.detach();
+    return;
   }
   wake_.notify_all();
   for (std::thread& w : workers_) w.join();
@@ -25,8 +31,9 @@ void thread_pool::start() {
 }
 
 void thread_pool::run(int parts, const std::function<void(int)>& job) {
-  if (parts <= 1) {
-    job(0);
+  // A forked child has none of the workers.
+  if (parts <= 1 || getpid() != process_) {
+    for (int part = 0; part < parts; ++part) job(part);
     return;
   }
   start();

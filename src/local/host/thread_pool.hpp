@@ -30,6 +30,7 @@ class thread_pool {
   void work(int part);
 
   int threads_;
+  const int process_;  // whose workers they are
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
