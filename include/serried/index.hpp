@@ -46,15 +46,15 @@ struct slice {
 /// One entry of an index: an integer (drops the axis), a slice, `_`, `ellipsis` or `newaxis`.
 class SERRIED_API index_item {
  public:
-  enum class kind : std::uint8_t { integer, slice, all, ellipsis, newaxis };
+  enum class kind : std::uint8_t { integer, slice, all, rest, added };
 
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  index_item(T i) : kind_(kind::integer), slice_(i, _) {}          // NOLINT(google-explicit-constructor)
-  index_item(const slice& s) : kind_(kind::slice), slice_(s) {}    // NOLINT(google-explicit-constructor)
-  index_item(all_t) : kind_(kind::all), slice_(_, _) {}            // NOLINT(google-explicit-constructor)
-  index_item(ellipsis_t) : kind_(kind::ellipsis), slice_(_, _) {}  // NOLINT(google-explicit-constructor)
-  index_item(newaxis_t) : kind_(kind::newaxis), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
+  index_item(T i) : kind_(kind::integer), slice_(i, _) {}        // NOLINT(google-explicit-constructor)
+  index_item(const slice& s) : kind_(kind::slice), slice_(s) {}  // NOLINT(google-explicit-constructor)
+  index_item(all_t) : kind_(kind::all), slice_(_, _) {}          // NOLINT(google-explicit-constructor)
+  index_item(ellipsis_t) : kind_(kind::rest), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
+  index_item(newaxis_t) : kind_(kind::added), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] kind type() const noexcept { return kind_; }
   [[nodiscard]] std::int64_t integer() const { return *slice_.start.get(); }

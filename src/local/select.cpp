@@ -13,8 +13,8 @@ selection resolve_selection(const std::vector<index_item>& items, const shape& s
   int consumed = 0;
   int ellipses = 0;
   for (const auto& item : items) {
-    if (item.type() == kind::ellipsis) ++ellipses;
-    else if (item.type() != kind::newaxis) ++consumed;
+    if (item.type() == kind::rest) ++ellipses;
+    else if (item.type() != kind::added) ++consumed;
   }
   if (ellipses > 1) throw index_error(fmt::format("{}: more than one ellipsis", operation));
   if (consumed > s.size())
@@ -37,8 +37,8 @@ selection resolve_selection(const std::vector<index_item>& items, const shape& s
   for (const auto& item : items) {
     switch (item.type()) {
       case kind::all: keep_whole(1); break;
-      case kind::ellipsis: keep_whole(s.size() - consumed); break;
-      case kind::newaxis:
+      case kind::rest: keep_whole(s.size() - consumed); break;
+      case kind::added:
         r.result.push_back(1);
         r.source.push_back(-1);
         r.is_box = false;

@@ -57,6 +57,14 @@ std::shared_ptr<mpi_backend> make_mpi(MPI_Comm comm, bool thread_allowed) {
   return world;
 }
 
+std::shared_ptr<backend> handle_of(std::shared_ptr<mpi_backend> b) {
+  mpi_backend* const plain = b.get();
+  return {plain, [b = std::move(b)](backend*) mutable {
+            b->driver()->settle();
+            b.reset();
+          }};
+}
+
 mpi_backend::mpi_backend(MPI_Comm comm, int node, std::shared_ptr<mpi_run> run)
     : comm_(comm), node_(node), run_(std::move(run)) {
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -85,7 +93,7 @@ std::shared_ptr<work_state> mpi_backend::start(request r) { return handle_of(sub
 std::shared_ptr<backend> mpi_backend::split(int color, int key) {
   const auto w = submit({.op = operation::split, .root = color, .key = key});
   w->wait();
-  return w->child;
+  return w->child ? handle_of(std::move(w->child)) : nullptr;
 }
 
 void mpi_backend::finish() {

@@ -44,7 +44,7 @@ struct mpi_work final : work_state {
   bool advance();
 
   [[nodiscard]] mpi_backend& group() { return *group_; }
-  std::shared_ptr<backend> child;  // what split made
+  std::shared_ptr<mpi_backend> child;  // what split made
 
  private:
   enum class stage { queued, checking, running, failed };
@@ -108,5 +108,9 @@ class mpi_backend final : public backend, public std::enable_shared_from_this<mp
 /// the caller's may make MPI calls. An environment that is not understood counts for nothing here: see
 /// check_environment.
 [[nodiscard]] std::shared_ptr<mpi_backend> make_mpi(MPI_Comm comm, bool thread_allowed);
+
+/// What a user holds: letting go of the last copy returns once the thread has let go too, so that the user may finalize
+/// MPI next.
+[[nodiscard]] std::shared_ptr<backend> handle_of(std::shared_ptr<mpi_backend> b);
 
 }  // namespace serried::inline v0::comm

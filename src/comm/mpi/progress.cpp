@@ -54,7 +54,10 @@ void progress::loop() {
     if (!active_.empty()) {
       news_.wait_for(lock, pause, [this] { return has_news(); });
     } else {
+      idle_ = true;
+      rest_.notify_all();
       news_.wait(lock, [this] { return has_news(); });
+      idle_ = false;
       if (stopped_ && arrived_.empty() && released_.empty()) return;
     }
   }
@@ -134,6 +137,13 @@ void progress::wait_until(Condition condition, Stalled stalled) {
 void progress::wait(mpi_work& w) {
   if (poll(w)) return;
   wait_until([&] { return w.finished(); }, [&] { w.group().stalled(describe(w.call), stall_limit_.count()); });
+}
+
+void progress::settle() {
+  if (!threaded_ || thread_.get_id() == std::this_thread::get_id()) return;
+  std::unique_lock lock(mutex_);
+  // Operations that were abandoned may stay for ever.
+  rest_.wait_for(lock, 2s, [this] { return stopped_ || (idle_ && !has_news()); });
 }
 
 void progress::drain(mpi_backend& by) {

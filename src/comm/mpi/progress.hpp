@@ -36,6 +36,8 @@ class progress {
   void drain(mpi_backend& by);
   /// Frees a communicator when MPI may be called.
   void release(MPI_Comm comm);
+  /// Returns when the thread holds on to nothing any more, or pending operations keep it from that.
+  void settle();
   /// Ends the thread, if any; nothing can be submitted any more.
   void stop();
 
@@ -58,8 +60,10 @@ class progress {
   std::vector<MPI_Comm> released_;
   std::size_t unfinished_ = 0;
   bool stopped_ = false;
+  bool idle_ = false;                 // the thread has nothing to do and keeps no work
   std::condition_variable news_;      // for the thread
   std::condition_variable finished_;  // for those who wait
+  std::condition_variable rest_;      // the thread is idle
 
   std::mutex driving_;                             // without a thread, who holds it is the driver
   std::vector<std::shared_ptr<mpi_work>> active_;  // the driver's

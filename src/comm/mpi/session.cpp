@@ -57,7 +57,7 @@ communicator from_mpi(MPI_Comm group) {
   if (!comm::answers(MPI_Initialized)) throw comm_error("from_mpi: call MPI_Init_thread first");
   int level = MPI_THREAD_SINGLE;
   comm::check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
-  const communicator c(comm::make_mpi(group, level >= MPI_THREAD_MULTIPLE));
+  const communicator c(comm::handle_of(comm::make_mpi(group, level >= MPI_THREAD_MULTIPLE)));
   comm::check_environment(c);
   return c;
 }
