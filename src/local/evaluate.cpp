@@ -68,8 +68,8 @@ void check_device(const array& a, const engine& device) {
 }
 
 // The current engine, if all arrays involved are on its device.
-const std::shared_ptr<engine>& device_of(const expr_state<array>& e) {
-  const auto& device = context::current().device_engine();
+std::shared_ptr<engine> device_of(const expr_state<array>& e) {
+  const std::shared_ptr<engine> device = context::current().device_engine();
   for (const auto& l : e.leaves) check_device(l.data, *device);
   return device;
 }
@@ -227,7 +227,7 @@ void assign(const array& target, const expr& values) {
   const auto r = append_for(b, values, target.shape(), target.dtype());
   const auto e = b.finish(std::vector{r});
   check_leaves(e);
-  const auto& device = device_of(e);
+  const auto device = device_of(e);
   check_device(target, *device);
   write_target write(target, reads_elsewhere(e, target));
   const box all = box::whole(target.shape());
