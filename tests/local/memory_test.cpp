@@ -8,10 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace sr = serried;
 
@@ -120,6 +124,31 @@ TEST(context, a_forked_child_computes) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(context, complex_products_are_rounded_alike_by_all_instructions) {
+  std::vector<std::complex<double>> x, expected;
+  for (int i = 0; i < 1000; ++i) x.emplace_back(std::sin(i) * 1.1, std::cos(i * 1.7) / 3);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto a = x[i];
+    const auto b = x[x.size() - 1 - i];
+    volatile const double products[] = {a.real() * b.real(), a.imag() * b.imag(), a.real() * b.imag(),
+                                        a.imag() * b.real()};
+    expected.emplace_back(products[0] - products[1], products[2] + products[3]);
+  }
+  for (const char* simd : {"baseline", "avx2", "avx512"}) {
+    setenv("SERRIED_SIMD", simd, 1);
+    std::optional<sr::context> own;
+    try {
+      own = sr::context::make();
+    } catch (const sr::value_error&) {
+      continue;  // the machine has no such instructions
+    }
+    const sr::context_guard here(*own);
+    const sr::array a = sr::from_vector(x);
+    EXPECT_EQ((a * a(sr::slice(sr::_, sr::_, -1))).to_vector<std::complex<double>>(), expected) << simd;
+  }
+  unsetenv("SERRIED_SIMD");
 }
 
 TEST(context, threads_can_be_set) {
