@@ -3,7 +3,11 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS serried EXPORT serried-targets)
-install(DIRECTORY include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN mpi.hpp EXCLUDE)
+install(DIRECTORY include/ TYPE INCLUDE FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN cuda.hpp EXCLUDE
+  PATTERN mpi.hpp EXCLUDE)
+if(SERRIED_CUDA_FOUND)
+  install(FILES include/serried/cuda.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/serried)
+endif()
 if(MPI_CXX_FOUND)
   install(FILES include/serried/mpi.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/serried OPTIONAL)
 endif()

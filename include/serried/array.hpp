@@ -95,7 +95,8 @@ class SERRIED_API array : public operand {
     return result;
   }
   /// Address of the first element, for reading and writing, valid as long as this data is alive; the data stays put
-  /// from now on. Throws dtype_error unless E is the exact dtype.
+  /// from now on. On a GPU it is the GPU's address, for kernels and libraries of one's own, in the current stream or
+  /// ordered by events. Throws dtype_error unless E is the exact dtype.
   template <element E>
   [[nodiscard]] E* data() const {
     return static_cast<E*>(exported_data(dtype_of<E>));

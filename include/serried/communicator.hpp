@@ -32,7 +32,8 @@ class [[nodiscard]] SERRIED_API work {
   work() = default;  ///< already done
   explicit work(std::shared_ptr<work_state> state) : state_(std::move(state)) {}
 
-  /// Returns when the operation is done on this rank. Throws comm_error when it failed. May be called again.
+  /// Returns when the operation is done on this rank; for device buffers, when it is done for all that the caller
+  /// issues to its current stream from now on. Throws comm_error when it failed. May be called again.
   void wait();
   /// True when done (also when it failed); makes progress in inline mode.
   [[nodiscard]] bool done();
@@ -61,6 +62,14 @@ struct recv_part {
 /// A handle to a group of ranks. Every operation but rank(), size() and their like is collective over the group,
 /// is issued in the same order on all its ranks, and returns at once with a `comm::work`. Counts are elements and
 /// may exceed 2^31. `in` and `out` of one call may be the same buffer only where said.
+///
+/// Buffers are memory of the host or of the calling thread's device, all of one call alike; a collective's on all ranks
+/// alike. With device buffers a call comes after what the caller's current stream holds at that time. "mpi" sends them
+/// through the host's memory; "nccl" directly, but for single messages (send, recv) and for reductions of
+/// int16, uint16, complex products, and minima and maxima of floating numbers, which go as with "mpi". What "nccl"
+/// sends directly runs in the order of the calls on all communicators of a rank together, so that all ranks must make
+/// those calls in one order.
+///
 /// All calls throw comm_error; a mismatch between ranks (operation, dtype, count, order) that is detected throws
 /// the same error on every rank.
 class SERRIED_API communicator {
@@ -72,7 +81,7 @@ class SERRIED_API communicator {
   [[nodiscard]] int size() const;
   [[nodiscard]] int node_rank() const;          ///< rank among those on this machine
   [[nodiscard]] int node_size() const;          ///< ranks on this machine
-  [[nodiscard]] std::string_view name() const;  ///< "self", "mpi"
+  [[nodiscard]] std::string_view name() const;  ///< "self", "mpi", "nccl"
   /// True when operations proceed while the caller computes; false with SERRIED_PROGRESS=inline, where they proceed
   /// only in calls.
   [[nodiscard]] bool overlaps() const;

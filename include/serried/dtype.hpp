@@ -89,6 +89,10 @@ SERRIED_API std::ostream& operator<<(std::ostream& out, dtype type);
 [[nodiscard]] constexpr bool is_integer(dtype t) { return t >= dtype::int8 && t <= dtype::uint64; }
 [[nodiscard]] constexpr bool is_floating(dtype t) { return t >= dtype::float16 && t <= dtype::float64; }
 [[nodiscard]] constexpr bool is_complex(dtype t) { return t >= dtype::complex64; }
+/// The dtype of a complex dtype's real and imaginary parts; other dtypes are their own.
+[[nodiscard]] constexpr dtype component_of(dtype t) {
+  return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t;
+}
 
 /// The dtype that holds both (NumPy 2's promotion; bfloat16 stands beside float16: the two together give float32).
 [[nodiscard]] SERRIED_API dtype promote(dtype a, dtype b);

@@ -27,14 +27,17 @@ SERRIED_API int run(int argc, char** argv, const std::function<int(runtime&)>& b
 ///
 /// Environment, the same for all ranks:
 /// - SERRIED_DEVICE=auto|cuda|host, SERRIED_THREADS=N, SERRIED_SIMD=baseline|avx2|avx512: see context::make.
+/// - SERRIED_COMM=auto|mpi|nccl: what carries buffers in GPU memory. auto: NCCL when every rank has a GPU of its own,
+///   or when NCCL 2.30.3 or later is told to let ranks share one (NCCL_MULTI_RANK_GPU_ENABLE=1); else MPI through the
+///   host's memory, with any number of ranks on a GPU. The ranks of a machine take its GPUs in turn.
 /// - SERRIED_PROGRESS=thread|inline: a thread makes all MPI calls (default), or the callers do, and then works
 ///   progress only inside calls.
 /// - SERRIED_CHECK=0|1: compare the ranks' collective calls before each; a mismatch throws the same comm_error on all.
 /// - SERRIED_TIMEOUT=seconds (default 1800, 0: for ever): a rank that has waited this long in one call says so and
 ///   ends all ranks. Ranks that compute look like ranks that are stuck: raise it for longer phases without a call.
 ///
-/// Throws comm_error when the launcher's ranks cannot be joined, value_error for an environment variable that is not
-/// understood.
+/// Throws comm_error when the launcher's ranks cannot be joined, or NCCL is asked for where it cannot be; value_error
+/// for an environment variable that is not understood.
 class SERRIED_API runtime {
  public:
   runtime(int& argc, char**& argv);

@@ -1,4 +1,4 @@
-// Everything, but for the opt-in headers that need a vendor's (mpi.hpp).
+// Everything, but for the opt-in headers that need a vendor's (cuda.hpp, mpi.hpp).
 #pragma once
 
 #include <serried/array.hpp>
@@ -20,4 +20,5 @@
 #include <serried/runtime.hpp>
 #include <serried/scalar.hpp>
 #include <serried/shape.hpp>
+#include <serried/stream.hpp>
 #include <serried/version.hpp>

@@ -11,7 +11,6 @@
 namespace serried::inline v0 {
 
 using comm::operation;
-using comm::request;
 
 namespace comm {
 
@@ -57,6 +56,11 @@ void check_bytes(std::string_view call, std::size_t count, dtype type, std::size
 
 std::vector<std::size_t> to_vector(std::span<const std::size_t> counts) { return {counts.begin(), counts.end()}; }
 
+comm::work start(comm::backend& b, comm::request r) {
+  comm::locate_buffers(r, b.rank());
+  return comm::work(b.start(std::move(r)));
+}
+
 }  // namespace
 
 communicator::communicator() : backend_(comm::make_self(false)) {}
@@ -75,8 +79,7 @@ comm::work communicator::broadcast(void* data, std::size_t count, dtype type, in
   comm::backend& b = alive(backend_);
   check_rank("broadcast", "root", root, b.size());
   check_bytes("broadcast", count, type);
-  return comm::work(
-      b.start({.op = operation::broadcast, .type = type, .count = count, .root = root, .in = data, .out = data}));
+  return start(b, {.op = operation::broadcast, .type = type, .count = count, .root = root, .in = data, .out = data});
 }
 
 comm::work communicator::all_reduce(const void* in, void* out, std::size_t count, dtype type,
@@ -87,32 +90,31 @@ comm::work communicator::all_reduce(const void* in, void* out, std::size_t count
     throw dtype_error(fmt::format("all_reduce: {} is not supported; convert to float32", serried::name(type)));
   if (is_complex(type) && (op == comm::reduce_op::min || op == comm::reduce_op::max))
     throw dtype_error(fmt::format("all_reduce: {} has no min or max; it takes sum and prod", serried::name(type)));
-  return comm::work(
-      b.start({.op = operation::all_reduce, .type = type, .count = count, .reduction = op, .in = in, .out = out}));
+  return start(b, {.op = operation::all_reduce, .type = type, .count = count, .reduction = op, .in = in, .out = out});
 }
 
 comm::work communicator::all_gather(const void* in, void* out, std::size_t count, dtype type) const {
   comm::backend& b = alive(backend_);
   check_bytes("all_gather", count, type, static_cast<std::size_t>(b.size()));
-  return comm::work(b.start({.op = operation::all_gather, .type = type, .count = count, .in = in, .out = out}));
+  return start(b, {.op = operation::all_gather, .type = type, .count = count, .in = in, .out = out});
 }
 
 comm::work communicator::all_gatherv(const void* in, void* out, std::span<const std::size_t> counts, dtype type) const {
   comm::backend& b = alive(backend_);
   const std::size_t total = total_of("all_gatherv", counts, b.size());
   check_bytes("all_gatherv", total, type);
-  return comm::work(b.start({.op = operation::all_gatherv,
-                             .type = type,
-                             .count = total,
-                             .in = in,
-                             .out = out,
-                             .recv_counts = to_vector(counts)}));
+  return start(b, {.op = operation::all_gatherv,
+                   .type = type,
+                   .count = total,
+                   .in = in,
+                   .out = out,
+                   .recv_counts = to_vector(counts)});
 }
 
 comm::work communicator::all_to_all(const void* in, void* out, std::size_t count, dtype type) const {
   comm::backend& b = alive(backend_);
   check_bytes("all_to_all", count, type, static_cast<std::size_t>(b.size()));
-  return comm::work(b.start({.op = operation::all_to_all, .type = type, .count = count, .in = in, .out = out}));
+  return start(b, {.op = operation::all_to_all, .type = type, .count = count, .in = in, .out = out});
 }
 
 comm::work communicator::all_to_allv(const void* in, std::span<const std::size_t> send_counts, void* out,
@@ -124,26 +126,26 @@ comm::work communicator::all_to_allv(const void* in, std::span<const std::size_t
   if (send_counts[me] != recv_counts[me])
     throw comm_error(fmt::format("all_to_allv: rank {} sends itself {} elements where it receives {}", me,
                                  send_counts[me], recv_counts[me]));
-  return comm::work(b.start({.op = operation::all_to_allv,
-                             .type = type,
-                             .in = in,
-                             .out = out,
-                             .send_counts = to_vector(send_counts),
-                             .recv_counts = to_vector(recv_counts)}));
+  return start(b, {.op = operation::all_to_allv,
+                   .type = type,
+                   .in = in,
+                   .out = out,
+                   .send_counts = to_vector(send_counts),
+                   .recv_counts = to_vector(recv_counts)});
 }
 
 comm::work communicator::send(const void* data, std::size_t count, dtype type, int peer) const {
   comm::backend& b = alive(backend_);
   check_rank("send", "peer", peer, b.size());
   check_bytes("send", count, type);
-  return comm::work(b.start({.op = operation::send, .type = type, .count = count, .root = peer, .in = data}));
+  return start(b, {.op = operation::send, .type = type, .count = count, .root = peer, .in = data});
 }
 
 comm::work communicator::recv(void* data, std::size_t count, dtype type, int peer) const {
   comm::backend& b = alive(backend_);
   check_rank("recv", "peer", peer, b.size());
   check_bytes("recv", count, type);
-  return comm::work(b.start({.op = operation::recv, .type = type, .count = count, .root = peer, .out = data}));
+  return start(b, {.op = operation::recv, .type = type, .count = count, .root = peer, .out = data});
 }
 
 comm::work communicator::exchange(std::span<const comm::send_part> sends,
@@ -151,12 +153,12 @@ comm::work communicator::exchange(std::span<const comm::send_part> sends,
   comm::backend& b = alive(backend_);
   for (const auto& part : sends) check_rank("exchange", "peer", part.peer, b.size());
   for (const auto& part : receives) check_rank("exchange", "peer", part.peer, b.size());
-  return comm::work(b.start({.op = operation::exchange,
-                             .sends = {sends.begin(), sends.end()},
-                             .receives = {receives.begin(), receives.end()}}));
+  return start(b, {.op = operation::exchange,
+                   .sends = {sends.begin(), sends.end()},
+                   .receives = {receives.begin(), receives.end()}});
 }
 
-comm::work communicator::barrier() const { return comm::work(alive(backend_).start({.op = operation::barrier})); }
+comm::work communicator::barrier() const { return start(alive(backend_), {.op = operation::barrier}); }
 
 void communicator::abort(int exit_code) const {
   alive(backend_).abort(exit_code);

@@ -25,10 +25,18 @@ bool is_set_to(const char* name, std::string_view yes, std::string_view no) {
   return value == yes;
 }
 
+carrier carrier_from(std::string_view value) {
+  if (value.empty() || value == "auto") return carrier::automatic;
+  if (value == "mpi") return carrier::mpi;
+  if (value == "nccl") return carrier::nccl;
+  throw value_error(fmt::format("SERRIED_COMM is \"{}\"; it takes auto, mpi or nccl", value));
+}
+
 }  // namespace
 
 settings settings_from_environment() {
   settings s;
+  s.devices = carrier_from(variable("SERRIED_COMM"));
   s.progress_thread = !is_set_to("SERRIED_PROGRESS", "inline", "thread");
   s.check = is_set_to("SERRIED_CHECK", "1", "0");
   if (const std::string_view limit = variable("SERRIED_TIMEOUT"); !limit.empty()) {

@@ -7,9 +7,13 @@
 
 namespace serried::inline v0::comm {
 
+/// What carries device buffers.
+enum class carrier { automatic, mpi, nccl };
+
 struct settings {
-  bool progress_thread = true;  ///< SERRIED_PROGRESS=thread|inline
-  bool check = false;           ///< SERRIED_CHECK=0|1
+  carrier devices = carrier::automatic;  ///< SERRIED_COMM=auto|mpi|nccl
+  bool progress_thread = true;           ///< SERRIED_PROGRESS=thread|inline
+  bool check = false;                    ///< SERRIED_CHECK=0|1
   /// SERRIED_TIMEOUT, in seconds: how long one call may wait before the run is taken for stalled; 0 for ever. Until
   /// ranks send heartbeats a rank that computes looks like one that is stuck, hence the generous default.
   std::chrono::duration<double> stall_limit{1800};

@@ -33,7 +33,7 @@ struct work_state {
   virtual bool done() { return finished(); }
 
   [[nodiscard]] bool finished() const { return finished_.load(std::memory_order_acquire); }
-  [[nodiscard]] double seconds() const;
+  [[nodiscard]] virtual double seconds() const;
   void keep_alive(std::shared_ptr<const void> owner);
   /// Throws the error that the operation ended with, if any.
   void rethrow();
@@ -45,6 +45,8 @@ struct work_state {
  protected:
   /// Releases the owners, then makes the work finished. Called once.
   void finish(std::exception_ptr error);
+  /// It begins only now: what it had to wait for is done.
+  void restart_clock() { started_ = clock::now(); }
 
  private:
   using clock = std::chrono::steady_clock;

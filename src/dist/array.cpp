@@ -24,8 +24,8 @@ namespace dist {
 
 array::array(const dist::expr& e) : array(e.eval()) {}
 
-array::array(distribution_ptr where, const dims& origin, serried::array local)
-    : where_(std::move(where)), origin_(origin), local_(std::move(local)) {}
+array::array(distribution_ptr where, const dims& origin, const serried::array& local)
+    : where_(std::move(where)), origin_(origin), local_(local) {}
 
 const array& array::operator=(const array& values) && {
   assign(*this, values);

@@ -7,6 +7,7 @@
 
 #include "local/assignment.hpp"
 #include "local/check_leaves.hpp"
+#include "local/reads_elsewhere.hpp"
 
 #include <fmt/format.h>
 
@@ -17,19 +18,6 @@
 namespace serried::inline v0 {
 
 namespace {
-
-// True when a run over `e` that stores into `target` element by element could still need what it has overwritten.
-// (What other ranks need is packed before anything is stored.)
-bool reads_elsewhere(const expr_state<dist::array>& e, const dist::array& target) {
-  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
-    const dist::array& a = e.leaves[s].data;
-    if (!may_overlap(a.local(), target.local())) continue;
-    if (!dist::same_view(a, target)) return true;
-    for (const leaf_load& ld : e.code.loads)
-      if (ld.leaf == s && !ld.offset.empty()) return true;
-  }
-  return false;
-}
 
 bool share_data(const dist::array& a, const dist::array& b) {
   return a.local().data_storage() == b.local().data_storage();

@@ -1,11 +1,16 @@
 #include "local/evaluate.hpp"
 
+#include <serried/context.hpp>
+
 #include "dist/access.hpp"
 #include "dist/evaluate.hpp"
 #include "dist/fetch.hpp"
 #include "dist/reduce.hpp"
+#include "dist/mesh.hpp"
 #include "dist/same_call.hpp"
 #include "local/check_leaves.hpp"
+#include "local/reads_elsewhere.hpp"
+#include "local/trace.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -171,9 +176,16 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
     remote.add(a, planned(a, where, h));
     inside = interior(inside, h, a.shape(), a.where()->shard(rank));
   }
-  remote.start();
-
+  // On a device that works by itself, packing, the exchange and the borders have an urgent queue of their own, beside
+  // the interior's.
   const auto& device = outputs.front().data_storage()->device();
+  const std::shared_ptr<queue> main = device->shared_current_queue();
+  const std::shared_ptr<queue> side =
+      remote.is_remote() && device->asynchronous() ? where.mesh().state()->traffic->side_queue(*device) : main;
+  trace* const timeline = remote.is_remote() ? context::current().timeline() : nullptr;
+  const auto now = [&] { return timeline != nullptr ? timeline->now() : nullptr; };
+  for (const serried::array& out : outputs) out.data_storage()->write_on(*device);
+
   const auto compute = [&](const box& part) {
     if (part.empty()) return;
     std::vector<leaf_binding> leaves;
@@ -181,24 +193,52 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
     for (std::size_t s = 0; s < e.leaves.size(); ++s) {
       const array& a = e.leaves[s].data;
       const auto w = remote.at(s, window_of(part, how[s], a.shape(), a.where()->shard(rank)));
-      leaves.push_back({address_of(w.values, dims::filled(a.ndim(), 0)), a.dtype(), a.shape(), w.indices,
-                        w.values.strides(), e.leaves[s].boundary});
+      leaf_binding b = bind_leaf(w.values, e.leaves[s].boundary, *device);
+      b.extent = a.shape();
+      b.window = w.indices;
+      leaves.push_back(std::move(b));
       frames.push_back(w.values);
     }
-    std::vector<output_binding> stored;
+    std::vector<output_binding> stored;  // the queues write to different parts, so neither waits for the other
     for (const serried::array& out : outputs) {
-      box at = part;
-      for (int d = 0; d < part.ndim(); ++d) {
-        at.lo[d] -= mine.lo[d];
-        at.hi[d] -= mine.lo[d];
-      }
-      stored.push_back(bind_output(out, at));
+      dims at = part.lo;
+      for (int d = 0; d < part.ndim(); ++d) at[d] -= mine.lo[d];
+      stored.push_back({address_of(out, at), out.dtype(), out.strides()});
     }
     device->execute(e.code, leaves, stored, part);
   };
-  compute(inside);
-  remote.wait();
-  for (const box& border : subtract(mine, inside)) compute(border);
+  const auto begin_exchange = [&] {
+    if (side != main) side->wait_for(*main->record());
+    const queue_guard aside(*device, side);
+    for (const auto& l : e.leaves) l.data.local().data_storage()->read_on(*device);  // as it is before the interior
+    const auto begin = now();
+    remote.start();
+    if (timeline != nullptr) timeline->add("pack", "exchange", begin, remote.times().begin);
+  };
+  const auto compute_interior = [&] {
+    const auto begin = now();
+    compute(inside);
+    const auto end = side != main || timeline != nullptr ? main->record(true) : nullptr;
+    if (timeline != nullptr) timeline->add("interior", "compute", begin, end);
+    return end;
+  };
+  const auto compute_borders = [&](const std::shared_ptr<mark>& computed) {
+    const queue_guard aside(*device, side);
+    remote.wait(computed);
+    for (const box& border : subtract(mine, inside)) compute(border);
+    if (timeline != nullptr) {
+      timeline->add("exchange", "exchange", remote.times().begin, remote.times().end);
+      timeline->add("border", "exchange", remote.times().end, now());
+    }
+    if (side != main) main->wait_for(*side->record());
+  };
+  const auto compute_all = [&] {
+    begin_exchange();
+    compute_borders(compute_interior());
+  };
+  // Where computing may fail, it fails on all ranks or on none.
+  if (may_fail(e.code)) where.mesh().communicator().together(compute_all);
+  else compute_all();
 }
 
 array evaluate_as(const expr_state<array>& e, const distribution_ptr& where) {

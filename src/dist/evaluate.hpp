@@ -17,6 +17,9 @@ namespace serried::inline v0::dist {
 // What local/expr_impl.hpp needs to know of an array. (Found by argument-dependent look-up.)
 [[nodiscard]] inline std::uint64_t version_of(const array& a) { return serried::version_of(a.local()); }
 [[nodiscard]] bool same_view(const array& a, const array& b);
+[[nodiscard]] inline bool may_overlap(const array& a, const array& b) {
+  return serried::may_overlap(a.local(), b.local());
+}
 [[nodiscard]] array evaluate(const expr_state<array>& e);
 
 /// Throws value_error when a leaf lives on other ranks than the mesh's. (Meshes over the same ranks go together.)

@@ -1,10 +1,13 @@
 #include "dist/fetch.hpp"
 
+#include <serried/context.hpp>
+
 #include "dist/distribution.hpp"
 #include "dist/mesh.hpp"
 #include "local/evaluate.hpp"
 #include "local/storage.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -51,6 +54,11 @@ std::size_t fetch::add(const array& a, schedule moves) {
   return sources_.size() - 1;
 }
 
+bool fetch::is_remote() const {
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const source& s) { return !s.moves.sends.empty() || !s.moves.receives.empty(); });
+}
+
 void fetch::start() {
   // Each peer's boxes follow each other in the order of sources and, within a source, of its schedule: the same order
   // on both sides.
@@ -89,7 +97,8 @@ void fetch::start() {
       position += padded(t, type);
     }
   }
-  device->synchronize();
+  if (device->asynchronous() || context::current().timeline() != nullptr)
+    times_.begin = device->current_queue().record(true);
   under_way_ = mesh_.communicator().exchange(sends, receives);
   under_way_.keep_alive(sent);
   under_way_.keep_alive(received);
@@ -100,11 +109,18 @@ void fetch::start() {
   for (const auto& part : sends) statistics.bytes_sent += static_cast<std::int64_t>(part.bytes);
 }
 
-void fetch::wait() {
+void fetch::wait(const std::shared_ptr<mark>& computed) {
   if (!started_) return;
   started_ = false;
   const auto begin = std::chrono::steady_clock::now();
   under_way_.wait();
+  engine& device = *sources_.front().data.local().data_storage()->device();
+  if (times_.begin) times_.end = device.current_queue().record(true);
+  if (device.asynchronous()) {  // only the device knows when what was issued ran
+    times_.computed = computed;
+    mesh_.state()->traffic->add(times_);
+    return;
+  }
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
   exchange_statistics& statistics = mesh_.state()->traffic->statistics;
   statistics.waiting_seconds += waited.count();

@@ -5,10 +5,12 @@
 #include <serried/communicator.hpp>
 #include <serried/dist/array.hpp>
 
+#include "dist/mesh.hpp"
 #include "dist/planner.hpp"
 #include "local/box.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace serried::inline v0::dist {
@@ -22,10 +24,15 @@ class fetch {
   /// An array of which this rank sends and receives what `moves` says: nothing by default. Returns the source's number.
   std::size_t add(const array& a, schedule moves = {});
 
-  /// Packs and sends; the sources may be overwritten afterwards.
+  /// Whether anything goes to other ranks or comes from them.
+  [[nodiscard]] bool is_remote() const;
+  /// Packs and sends, in the current queue; the sources may be overwritten by what is issued there afterwards.
   void start();
-  /// Returns when everything has arrived.
-  void wait();
+  /// What is issued to the current queue afterwards finds everything arrived. `computed`: the end of the work that was
+  /// issued meanwhile, for the statistics.
+  void wait(const std::shared_ptr<mark>& computed = nullptr);
+  /// From the end of packing to the arrival, on a device that works by itself.
+  [[nodiscard]] const timed_exchange& times() const { return times_; }
 
   /// An array and the box of the source's (unwrapped) indices that it holds; at least `wanted` where that was needed.
   /// The shard itself where it suffices. Call after wait() unless the shard holds `wanted`.
@@ -47,6 +54,7 @@ class fetch {
   int rank_;
   std::vector<source> sources_;
   comm::work under_way_;
+  timed_exchange times_;
   bool started_ = false;
 };
 

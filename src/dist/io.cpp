@@ -4,9 +4,9 @@
 
 #include "dist/distribution.hpp"
 #include "dist/evaluate.hpp"
-#include "local/evaluate.hpp"
 #include "local/expr_impl.hpp"
 #include "local/io/npy_file.hpp"
+#include "local/io/staging.hpp"
 
 #include <memory>
 #include <optional>
@@ -38,8 +38,7 @@ dist::array load(const std::string& path, const layout& where) {
   std::optional<io::npy_reader> file;
   world.together([&] { file.emplace(path); });
   const dist::array a = empty(file->extents(), where, {.dtype = file->type()});
-  world.together(
-      [&] { file->read_box(a.where()->shard(world.rank()), address_of(a.local(), dims::filled(a.ndim(), 0))); });
+  world.together([&] { io::read_box(*file, a.where()->shard(world.rank()), a.local()); });
   return a;
 }
 
@@ -56,10 +55,8 @@ void save(const std::string& path, const dist::expr& values) {
     if (rank != 0) file.emplace(io::npy_writer::open_part(path, temporary, a.dtype(), a.shape()));
     const dist::distribution& held = *a.where();
     // Of several ranks that hold the same part one writes it.
-    if (held.owner(held.parts_of(rank), 0) == rank) {
-      const array part = a.local().is_contiguous() ? a.local() : a.local().copy();
-      file->write_box(held.shard(rank), address_of(part, dims::filled(part.ndim(), 0)));
-    }
+    if (held.owner(held.parts_of(rank), 0) == rank)
+      io::write_box(*file, held.shard(rank), a.local().is_contiguous() ? a.local() : a.local().copy());
     file->close();
   });
   world.together([&] {

@@ -149,9 +149,15 @@ std::string to_string(const mesh& m) {
   return "(" + text + ")";
 }
 
-const exchange_statistics& mesh::exchange_statistics() const noexcept { return state_->traffic->statistics; }
+const exchange_statistics& mesh::exchange_statistics() const {
+  state_->traffic->settle(0);
+  return state_->traffic->statistics;
+}
 
-void mesh::reset_exchange_statistics() const noexcept { state_->traffic->statistics = {}; }
+void mesh::reset_exchange_statistics() const noexcept {
+  state_->traffic->timed.clear();
+  state_->traffic->statistics = {};
+}
 
 namespace dist {
 

@@ -3,19 +3,14 @@
 
 #include <serried/dist/mesh.hpp>
 
+#include "dist/traffic.hpp"
+
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace serried::inline v0::dist {
-
-/// What use of a mesh leaves behind; no part of its identity.
-struct mesh_traffic {
-  exchange_statistics statistics;
-  std::map<std::uint32_t, communicator> along;  ///< communicators along sets of axes, made when first needed
-};
 
 struct mesh_state {
   communicator world;

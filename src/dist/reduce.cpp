@@ -44,7 +44,6 @@ void merge(const communicator& group, engine& device, const reduction& r, const 
   const state_layout layout = layout_of(r);
   std::byte* const raw = states.data_storage()->data();
   const auto n = static_cast<std::size_t>(results);
-  device.synchronize();
   if (!layout.binned) {
     group.all_reduce(raw, raw, n * static_cast<std::size_t>(layout.words), layout.type, operation_of(r.kind)).wait();
     return;
@@ -58,10 +57,33 @@ void merge(const communicator& group, engine& device, const reduction& r, const 
   for (std::size_t c = 0; c < components; ++c)
     group.all_reduce(raw + c * words * word_bytes, top + c * word_bytes, n, dtype::int64, comm::reduce_op::max).wait();
   device.align(r, raw, top, results);
-  device.synchronize();
   for (std::size_t c = 0; c < components; ++c) {
     std::byte* const digits = raw + (c * words + 1) * word_bytes;
     group.all_reduce(digits, digits, n * (words - 1), dtype::int64, comm::reduce_op::sum).wait();
+  }
+}
+
+// Cuts a box into slabs that a reduction turns into few enough results for their states to stay small (a binned sum's
+// is 72 bytes), and calls f(slab, results) for each, in the order of the results in C order.
+template <class F>
+void for_each_slab(const box& all, const reduction& r, F&& f) {
+  constexpr std::int64_t most = 1 << 16;
+  std::int64_t results = 1;
+  int cut = -1;  // the first kept dimension longer than 1
+  for (int d = 0; d < all.ndim(); ++d) {
+    if ((r.axes >> d & 1U) != 0) continue;
+    const std::int64_t n = std::max<std::int64_t>(all.hi[d] - all.lo[d], 0);
+    results *= n;
+    if (cut < 0 && n > 1) cut = d;
+  }
+  if (results <= most) return f(all, results);
+  const std::int64_t n = all.hi[cut] - all.lo[cut];
+  const std::int64_t step = std::max<std::int64_t>(1, most / (results / n));
+  for (std::int64_t i = all.lo[cut]; i < all.hi[cut]; i += step) {
+    box slab = all;
+    slab.lo[cut] = i;
+    slab.hi[cut] = std::min(i + step, all.hi[cut]);
+    for_each_slab(slab, r, f);
   }
 }
 
@@ -110,13 +132,18 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
     b.window = l.data.where()->shard(rank);
     leaves.push_back(std::move(b));
   }
-  const state_layout layout = layout_of(e.root->what);
   std::byte* to = out.data_storage()->data();
+  if (merged_axes == 0) {
+    device->reduce(e.code, leaves, mine, e.root->what, to);
+    return {result_where, dims::filled(out.ndim(), 0), out};
+  }
+  const communicator group = communicator_along(grid, merged_axes);
+  const state_layout layout = layout_of(e.root->what);
   for_each_slab(mine, e.root->what, [&](const box& slab, std::int64_t results) {
     const serried::array states = allocate(device, {results, layout.words}, layout.type);
     std::byte* const raw = states.data_storage()->data();
-    device->reduce(e.code, leaves, slab, e.root->what, raw);
-    if (merged_axes != 0) merge(communicator_along(grid, merged_axes), *device, e.root->what, states, results);
+    device->reduce_to_states(e.code, leaves, slab, e.root->what, raw);
+    merge(group, *device, e.root->what, states, results);
     device->finish(e.root->what, raw, results, to);
     to += results * static_cast<std::int64_t>(item_size(e.type));
   });

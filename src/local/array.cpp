@@ -155,8 +155,10 @@ void array::read(void* out, serried::dtype type, std::int64_t count) const {
     throw dtype_error(
         fmt::format("reading {} elements as {} is not a safe cast; astype converts", name(dtype_), name(type)));
   const array plain = type != dtype_ ? array(astype(type)) : is_contiguous() ? *this : copy();
-  storage_->device()->copy_to_host(out, address_of(plain, dims::filled(plain.ndim(), 0)),
-                                   static_cast<std::size_t>(count) * item_size(type));
+  storage& data = *plain.data_storage();
+  data.read_on(*data.device());
+  data.device()->copy_to_host(out, address_of(plain, dims::filled(plain.ndim(), 0)),
+                              static_cast<std::size_t>(count) * item_size(type));
 }
 
 void* array::exported_data(serried::dtype type) const {

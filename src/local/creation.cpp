@@ -108,8 +108,9 @@ array eye(std::int64_t n, const create_options& options) {
 
 namespace detail {
 array from_host(const void* values, dtype type, const shape& s) {
-  array a = empty(s, {.dtype = type});
-  a.data_storage()->device()->copy_from_host(a.data_storage()->data(), values, a.data_storage()->bytes());
+  const array a = empty(s, {.dtype = type});
+  const storage& data = *a.data_storage();
+  data.device()->copy_from_host(data.data(), values, data.bytes());
   return a;
 }
 }  // namespace detail

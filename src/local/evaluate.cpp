@@ -5,6 +5,7 @@
 
 #include "local/assignment.hpp"
 #include "local/check_leaves.hpp"
+#include "local/reads_elsewhere.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,8 @@ std::byte* address_of(const array& a, const dims& index) {
   return p;
 }
 
-leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
+leaf_binding bind_leaf(const array& a, std::vector<faces> boundary, engine& on) {
+  a.data_storage()->read_on(on);
   return {address_of(a, dims::filled(a.ndim(), 0)),
           a.dtype(),
           a.shape(),
@@ -45,8 +47,16 @@ leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
           std::move(boundary)};
 }
 
-output_binding bind_output(const array& a, const box& where) {
+leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
+  return bind_leaf(a, std::move(boundary), *a.data_storage()->device());
+}
+
+output_binding bind_output(const array& a, const box& where, engine& on) {
+  a.data_storage()->write_on(on);
   return {address_of(a, where.lo), a.dtype(), a.strides()};
+}
+output_binding bind_output(const array& a, const box& where) {
+  return bind_output(a, where, *a.data_storage()->device());
 }
 
 namespace {
@@ -67,17 +77,14 @@ void check_device(const array& a, const engine& device) {
                                    its.name(), device.name()));
 }
 
-// The current engine, if all arrays involved are on its device.
-std::shared_ptr<engine> device_of(const expr_state<array>& e) {
-  const std::shared_ptr<engine> device = context::current().device_engine();
-  for (const auto& l : e.leaves) check_device(l.data, *device);
-  return device;
+void check_devices(const expr_state<array>& e, const engine& device) {
+  for (const auto& l : e.leaves) check_device(l.data, device);
 }
 
-std::vector<leaf_binding> bind_leaves(const expr_state<array>& e) {
+std::vector<leaf_binding> bind_leaves(const expr_state<array>& e, engine& on) {
   std::vector<leaf_binding> leaves;
   leaves.reserve(e.leaves.size());
-  for (const auto& l : e.leaves) leaves.push_back(bind_leaf(l.data, l.boundary));
+  for (const auto& l : e.leaves) leaves.push_back(bind_leaf(l.data, l.boundary, on));
   return leaves;
 }
 
@@ -88,25 +95,7 @@ std::pair<const std::byte*, const std::byte*> byte_range(const array& a) {
   return {low, high};
 }
 
-// True when evaluating may stop half-way: integers to negative integer powers.
-bool may_throw(const program& p) {
-  return std::any_of(p.code.begin(), p.code.end(),
-                     [](const instruction& i) { return i.op == opcode::power && is_integer(i.in); });
-}
-
-// True when a run over `e` that stores into `target` element by element could still need what it has overwritten: for
-// itself, or because nothing may be lost when it throws.
-bool reads_elsewhere(const expr_state<array>& e, const array& target) {
-  if (may_throw(e.code)) return true;
-  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
-    const array& a = e.leaves[s].data;
-    if (!may_overlap(a, target)) continue;
-    if (!same_view(a, target)) return true;
-    for (const leaf_load& ld : e.code.loads)
-      if (ld.leaf == s && !ld.offset.empty()) return true;
-  }
-  return false;
-}
+placement placement_of(const array& a) { return {a.offset(), a.shape(), a.strides(), a.dtype()}; }
 
 // The whole array that a view is a box of (unit steps, C order), if its strides say so.
 struct enclosing {
@@ -145,9 +134,10 @@ array box_view(const array& a, const box& part) {
 
 void copy_values(const array& from, const array& to) {
   const box all = box::whole(to.shape());
-  const leaf_binding leaves[] = {bind_leaf(from, {})};
-  const output_binding stored[] = {bind_output(to, all)};
-  to.data_storage()->device()->execute(copy_program(to.dtype()), leaves, stored, all);
+  engine& device = *to.data_storage()->device();
+  const leaf_binding leaves[] = {bind_leaf(from, {}, device)};
+  const output_binding stored[] = {bind_output(to, all, device)};
+  device.execute(copy_program(to.dtype()), leaves, stored, all);
 }
 
 bool may_overlap(const array& a, const array& b) {
@@ -159,25 +149,18 @@ bool may_overlap(const array& a, const array& b) {
 
 array evaluate(const expr_state<array>& e) {
   check_leaves(e);
-  const auto device = device_of(e);
-  const auto leaves = bind_leaves(e);
+  const std::shared_ptr<engine> device = context::current().device_engine();
+  check_devices(e, *device);
+  const auto leaves = bind_leaves(e, *device);
   const box all = box::whole(e.shape);
   if (!e.root) {
     array out = allocate(device, e.shape, e.type);
-    const output_binding stored[] = {bind_output(out, all)};
+    const output_binding stored[] = {bind_output(out, all, *device)};
     device->execute(e.code, leaves, stored, all);
     return out;
   }
   const array out = allocate(device, e.root->shape, e.type);
-  std::byte* to = out.data_storage()->data();
-  for_each_slab(all, e.root->what, [&](const box& slab, std::int64_t results) {
-    const state_layout layout = layout_of(e.root->what);
-    const array states = allocate(device, {results, layout.words}, layout.type);
-    std::byte* const raw = states.data_storage()->data();
-    device->reduce(e.code, leaves, slab, e.root->what, raw);
-    device->finish(e.root->what, raw, results, to);
-    to += results * static_cast<std::int64_t>(item_size(e.type));
-  });
+  device->reduce(e.code, leaves, all, e.root->what, out.data_storage()->data());
   return out;
 }
 
@@ -197,8 +180,12 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
   // A fresh buffer takes the old one's place, unless more would have to be copied into it than back from it.
   if (around && 2 * target.size() >= element_count(around->whole)) {
     way_ = way::swap;
-    const auto fresh = std::make_shared<storage>(data.device(), data.bytes());
+    memory::buffer spare = data.take_spare(placement_of(target));
+    const bool fits = spare.data() != nullptr;
+    const auto fresh = std::make_shared<storage>(
+        data.device(), fits ? std::move(spare) : data.device()->allocate(data.bytes()));
     out_ = array(fresh, target.offset(), target.shape(), target.strides(), target.dtype());
+    if (fits) return;
     const auto item = item_size(target.dtype());
     const array old_whole(target.data_storage(), 0, around->whole, contiguous_strides(around->whole, item),
                           target.dtype());
@@ -214,7 +201,8 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
 void write_target::commit() {
   storage& data = *target_.data_storage();
   if (way_ == way::swap) {
-    data.install(*out_.data_storage());
+    const bool whole = static_cast<std::size_t>(target_.size()) * item_size(target_.dtype()) == data.bytes();
+    data.install(*out_.data_storage(), whole ? std::nullopt : std::optional(placement_of(target_)));
     return;
   }
   if (way_ == way::copy_back) copy_values(out_, target_);
@@ -227,12 +215,14 @@ void assign(const array& target, const expr& values) {
   const auto r = append_for(b, values, target.shape(), target.dtype());
   const auto e = b.finish(std::vector{r});
   check_leaves(e);
-  const auto device = device_of(e);
+  const std::shared_ptr<engine> device = context::current().device_engine();
+  check_devices(e, *device);
   check_device(target, *device);
   write_target write(target, reads_elsewhere(e, target));
   const box all = box::whole(target.shape());
-  const output_binding stored[] = {bind_output(write.out(), all)};
-  device->execute(e.code, bind_leaves(e), stored, all);
+  const auto leaves = bind_leaves(e, *device);
+  const output_binding stored[] = {bind_output(write.out(), all, *device)};
+  device->execute(e.code, leaves, stored, all);
   write.commit();
 }
 
@@ -241,9 +231,10 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
     throw value_error(fmt::format("assign: {} targets and {} values", targets.size(), values.size()));
   const std::vector<array> to(targets);
   const std::vector<expr> from(values);
+  const std::shared_ptr<engine> device = context::current().device_engine();
   for (std::size_t i = 0; i < to.size(); ++i) {
     check_target(to[i]);
-    check_device(to[i], *context::current().device_engine());
+    check_device(to[i], *device);
     for (std::size_t j = 0; j < i; ++j)
       if (may_overlap(to[i], to[j])) throw value_error(fmt::format("assign: targets {} and {} overlap", j, i));
   }
@@ -263,11 +254,12 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
       registers.push_back(append_for(b, from[i], to[i].shape(), to[i].dtype()));
       const auto shares = [&](const array& t) { return t.data_storage() == to[i].data_storage(); };
       writes.emplace_back(to[i], true, std::count_if(to.begin(), to.end(), shares) == 1);
-      stored.push_back(bind_output(writes.back().out(), all));
+      stored.push_back(bind_output(writes.back().out(), all, *device));
     }
     const auto e = b.finish(std::move(registers));
     check_leaves(e);
-    device_of(e)->execute(e.code, bind_leaves(e), stored, all);
+    check_devices(e, *device);
+    device->execute(e.code, bind_leaves(e, *device), stored, all);
   }
   for (auto& w : writes) w.commit();
 }

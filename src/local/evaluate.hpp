@@ -23,9 +23,11 @@ namespace serried::inline v0 {
 /// An uninitialized C-order array on `device`.
 [[nodiscard]] array allocate(const std::shared_ptr<engine>& device, const shape& s, dtype type);
 
-/// A leaf that is whole in `a`: the window is all of it.
+/// A leaf that is whole in `a` (the window is all of it), for work about to be issued to `on`, else to a's own engine.
+[[nodiscard]] leaf_binding bind_leaf(const array& a, std::vector<faces> boundary, engine& on);
 [[nodiscard]] leaf_binding bind_leaf(const array& a, std::vector<faces> boundary);
-/// Where a box of `a`, in a's own indices, is stored.
+/// Where a box of `a`, in a's own indices, is stored; likewise.
+[[nodiscard]] output_binding bind_output(const array& a, const box& where, engine& on);
 [[nodiscard]] output_binding bind_output(const array& a, const box& where);
 
 /// A position in an array as an address; `index` may be one past the end.
@@ -41,30 +43,6 @@ void copy_values(const array& from, const array& to);
 
 /// Throws value_error when several elements of the target are one in memory (a broadcast view).
 void check_target(const array& target);
-
-/// Cuts a box into slabs that a reduction turns into few enough results for their states to stay small (a binned sum's
-/// is 72 bytes), and calls f(slab, results) for each, in the order of the results in C order.
-template <class F>
-void for_each_slab(const box& all, const reduction& r, F&& f) {
-  constexpr std::int64_t most = 1 << 16;
-  std::int64_t results = 1;
-  int cut = -1;  // the first kept dimension longer than 1
-  for (int d = 0; d < all.ndim(); ++d) {
-    if ((r.axes >> d & 1U) != 0) continue;
-    const std::int64_t n = std::max<std::int64_t>(all.hi[d] - all.lo[d], 0);
-    results *= n;
-    if (cut < 0 && n > 1) cut = d;
-  }
-  if (results <= most) return f(all, results);
-  const std::int64_t n = all.hi[cut] - all.lo[cut];
-  const std::int64_t step = std::max<std::int64_t>(1, most / (results / n));
-  for (std::int64_t i = all.lo[cut]; i < all.hi[cut]; i += step) {
-    box slab = all;
-    slab.lo[cut] = i;
-    slab.hi[cut] = std::min(i + step, all.hi[cut]);
-    for_each_slab(slab, r, f);
-  }
-}
 
 /// Takes the place of `target` while new values are computed from the old ones, then becomes visible at once.
 class write_target {

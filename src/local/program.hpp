@@ -8,6 +8,7 @@
 
 #include "local/box.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -47,10 +48,13 @@ struct program {
   std::vector<dtype> leaves;           ///< dtype of each leaf slot
   std::vector<scalar_value> scalars;   ///< run-time arguments: a changed value makes no new program
   std::vector<std::uint16_t> outputs;  ///< registers that are stored, one per output binding
-
-  /// Hash of everything but scalar values.
-  [[nodiscard]] std::uint64_t signature() const;
 };
+
+/// True when running the program can fail half-way: integers to negative integer powers.
+[[nodiscard]] inline bool may_fail(const program& p) {
+  return std::any_of(p.code.begin(), p.code.end(),
+                     [](const instruction& i) { return i.op == opcode::power && is_signed_integer(i.in); });
+}
 
 /// What lies outside an array, beyond one face of one dimension of length N.
 enum class boundary_kind : std::uint8_t {

@@ -8,18 +8,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace serried::inline v0 {
 
-class storage {
+/// A part of a storage, as an array shows it.
+struct placement {
+  std::int64_t offset;  ///< bytes
+  shape extent;
+  strides stride;
+  dtype type;
+  friend bool operator==(const placement&, const placement&) = default;
+};
+
+class storage final : public memory::spare_owner {
  public:
-  storage(std::shared_ptr<engine> device, std::size_t bytes)
-      : engine_(std::move(device)), buffer_(engine_->memory().source(), bytes) {}
+  storage(std::shared_ptr<engine> device, std::size_t bytes) : storage(device, device->allocate(bytes)) {}
+  storage(std::shared_ptr<engine> device, memory::buffer contents)
+      : engine_(std::move(device)), buffer_(std::move(contents)), only_user_(buffer_.only_user()) {}
+  ~storage() { engine_->memory().withdraw(*this); }
 
   [[nodiscard]] std::byte* data() const noexcept { return buffer_.data(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return buffer_.size(); }
   [[nodiscard]] const std::shared_ptr<engine>& device() const noexcept { return engine_; }
+
+  /// Call one before issuing work that reads or writes the data to the current queue of `on` (which may be another
+  /// engine of the same device): that work will begin after what it depends on in other queues. Thread-safe.
+  void read_on(engine& on) { use(on, &memory::buffer::read_on); }
+  void write_on(engine& on) { use(on, &memory::buffer::write_on); }
 
   /// Grows with every write: an expression made before the last one is stale.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
@@ -29,15 +47,33 @@ class storage {
   [[nodiscard]] bool pinned_down() const noexcept { return exported_; }
   void pin_down() noexcept { exported_ = true; }
 
-  /// Takes over the contents of `fresh`; all views see them.
-  void install(storage& fresh) noexcept {
-    std::swap(buffer_, fresh.buffer_);
-    written();
-  }
+  /// Takes over the contents of `fresh`, which nobody else uses; all views see them. Where these differ from the present
+  /// ones in `part` alone, the latter are kept as a spare.
+  void install(storage& fresh, const std::optional<placement>& part = std::nullopt);
+  /// A buffer that differs from the present contents in `part` alone; empty if there is none.
+  [[nodiscard]] memory::buffer take_spare(const placement& part);
+  void drop_spare() noexcept override;
 
  private:
-  std::shared_ptr<engine> engine_;
+  void use(engine& on, void (memory::buffer::*how)(const std::shared_ptr<queue>&)) {
+    if (!engine_->asynchronous()) return;
+    const std::shared_ptr<queue>& q = on.shared_current_queue();
+    // As long as all is one queue, there is nothing to order.
+    if (only_user_.load(std::memory_order_acquire) != q.get()) use_from_another(q, how);
+  }
+  void use_from_another(const std::shared_ptr<queue>& q, void (memory::buffer::*how)(const std::shared_ptr<queue>&));
+
+  struct spare {
+    memory::buffer data;
+    placement part;
+    std::uint64_t version;  // of the storage, while the rest is the same
+  };
+
+  const std::shared_ptr<engine> engine_;
   memory::buffer buffer_;
+  std::optional<spare> spare_;
+  std::mutex mutex_;  // of what the buffer remembers of queues, and of the spare
+  std::atomic<const queue*> only_user_;
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<bool> exported_ = false;
 };

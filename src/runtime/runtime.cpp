@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -15,6 +16,8 @@
 #include "comm/mpi/session.hpp"
 #include "comm/self/self.hpp"
 #include "comm/settings.hpp"
+#include "local/trace.hpp"
+#include "runtime/carrier.hpp"
 #include "runtime/cores.hpp"
 #include "runtime/launcher.hpp"
 
@@ -25,8 +28,9 @@ struct runtime::impl {
     if (!started_by_launcher()) return;  // initializing MPI costs a process alone 0.4 s
     session.emplace(argc, argv);
     world = communicator(session->world());
+    alone = false;
   }
-  explicit impl(communicator given) : world(std::move(given)) {}
+  explicit impl(communicator given) : world(std::move(given)), alone(world.name() == "self") {}
 
   /// Collective; fails on all ranks alike.
   void enter() {
@@ -34,11 +38,12 @@ struct runtime::impl {
     const int sharing = processes_on_my_cores(world);
     std::exception_ptr mine;
     try {
-      guard.emplace(context::make(sharing));
+      guard.emplace(context::make(sharing, world.node_rank()));
     } catch (...) {
       mine = std::current_exception();
     }
     world.agree(mine);
+    world = with_carrier(world, context::current().device_engine());
   }
 
   void enter_or_leave() {
@@ -53,6 +58,8 @@ struct runtime::impl {
   /// Collective: ends the run in good order. May be tried again when it threw a collective error.
   void finish() {
     world.backend()->finish();
+    if (trace* const timeline = guard ? context::current().timeline() : nullptr)
+      timeline->write(std::string(trace_prefix()) + "." + std::to_string(world.rank()) + ".json", world.rank());
     guard.reset();
     session.reset();
     finished = true;
@@ -91,6 +98,7 @@ struct runtime::impl {
   std::optional<comm::mpi_session> session;
   communicator world{comm::make_self(true)};
   std::optional<context_guard> guard;
+  bool alone = true;
   int passing = std::uncaught_exceptions();
   bool finished = false;
 };
@@ -103,7 +111,7 @@ runtime::runtime(communicator world) : runtime(std::make_unique<impl>(std::move(
 
 runtime::~runtime() {
   if (impl_->finished) return;
-  if (std::uncaught_exceptions() > impl_->passing && impl_->world.name() != "self") {
+  if (std::uncaught_exceptions() > impl_->passing && !impl_->alone) {
     comm::end_with_error(*impl_->world.backend(),
                          "an exception passed the end of the run (serried::run would print it)");
   }

@@ -3,6 +3,7 @@
 #include <serried/error.hpp>
 #include <serried/mpi.hpp>
 
+#include <climits>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "comm/mpi/check.hpp"
 #include "comm/mpi/mpi_calls.hpp"
 #include "conformance.hpp"
+#include "device_conformance.hpp"
 #include "mpi_main.hpp"
 
 namespace serried::test {
@@ -65,13 +67,31 @@ INSTANTIATE_TEST_SUITE_P(
                     implementation{"checked", checked_world}, implementation{"self", [] { return communicator(); }}),
     name_of);
 
+INSTANTIATE_TEST_SUITE_P(
+    mpi, device_communicators,
+    testing::Values(
+        device_implementation{"late", late_device, [](const auto&) { return checked_world(); }},
+        device_implementation{"late_in_pieces", late_device, [](const auto&) { return checked_world(); }, 64},
+        device_implementation{"late_inline", late_device, [](const auto&) { return inline_world(); }, 64},
+        device_implementation{"late_unchecked", late_device, [](const auto&) { return unchecked_world(); }, 64},
+        device_implementation{"gpu", gpu, [](const auto&) { return checked_world(); }},
+        device_implementation{"gpu_in_pieces", gpu, [](const auto&) { return unchecked_world(); }, 64}),
+    device_name_of);
+
+// Where the run itself is over NCCL.
+INSTANTIATE_TEST_SUITE_P(nccl, device_communicators,
+                         testing::Values(device_implementation{
+                             "world", [] { return world().name() == "nccl" ? gpu() : nullptr; },
+                             [](const auto&) { return world(); }, std::size_t{4} << 20, true}),
+                         device_name_of);
+
 TEST(mpi, joins_the_ranks_of_the_launcher) {
   int rank = -1, size = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   EXPECT_EQ(world().rank(), rank);
   EXPECT_EQ(world().size(), size);
-  EXPECT_EQ(world().name(), "mpi");
+  EXPECT_EQ(world().name(), gpu() && world().name() == "nccl" ? "nccl" : "mpi");
   EXPECT_EQ(world().node_rank(), rank);  // one machine
   EXPECT_EQ(world().node_size(), size);
 }

@@ -4,11 +4,18 @@
 #include "comm/nccl/nccl.hpp"
 #include "comm/settings.hpp"
 #include "conformance.hpp"
+#include "device_conformance.hpp"
 
 namespace serried::test {
 
 INSTANTIATE_TEST_SUITE_P(self, communicators, testing::Values(implementation{"self", [] { return communicator(); }}),
                          name_of);
+
+INSTANTIATE_TEST_SUITE_P(self, device_communicators,
+                         testing::Values(device_implementation{"late", late_device,
+                                                               [](const auto&) { return communicator(); }},
+                                         device_implementation{"gpu", gpu, [](const auto&) { return communicator(); }}),
+                         device_name_of);
 
 TEST(self, is_one_rank) {
   const communicator c;
@@ -32,13 +39,16 @@ TEST(self, waiting_for_a_message_that_nobody_sends_is_an_error) {
   EXPECT_EQ(x, 7);
 }
 
-TEST(nccl, says_that_it_is_not_there) { EXPECT_THROW((void)comm::make_nccl(communicator()), comm_error); }
+TEST(nccl, needs_a_gpu) {
+  EXPECT_THROW((void)comm::make_nccl(communicator(), make_host_engine(1)), comm_error);
+  EXPECT_EQ(comm::gpu_of(*make_host_engine(1)), "");
+}
 
 class environment : public testing::Test {
  protected:
   static void set(const char* name, const char* value) { setenv(name, value, 1); }
   void TearDown() override {
-    for (const char* name : {"SERRIED_PROGRESS", "SERRIED_CHECK", "SERRIED_TIMEOUT"}) unsetenv(name);
+    for (const char* name : {"SERRIED_PROGRESS", "SERRIED_CHECK", "SERRIED_TIMEOUT", "SERRIED_COMM"}) unsetenv(name);
   }
 };
 
@@ -47,6 +57,7 @@ TEST_F(environment, has_defaults) {
   const comm::settings s = comm::settings_from_environment();
   EXPECT_TRUE(s.progress_thread);
   EXPECT_FALSE(s.check);
+  EXPECT_EQ(s.devices, comm::carrier::automatic);
   EXPECT_GE(s.stall_limit.count(), 300);
 }
 
@@ -54,15 +65,18 @@ TEST_F(environment, is_read) {
   set("SERRIED_PROGRESS", "inline");
   set("SERRIED_CHECK", "1");
   set("SERRIED_TIMEOUT", "2.5");
+  set("SERRIED_COMM", "nccl");
   const comm::settings s = comm::settings_from_environment();
   EXPECT_FALSE(s.progress_thread);
   EXPECT_TRUE(s.check);
   EXPECT_EQ(s.stall_limit.count(), 2.5);
+  EXPECT_EQ(s.devices, comm::carrier::nccl);
 }
 
 TEST_F(environment, complains_about_what_it_does_not_understand) {
   for (auto [name, value] : {std::pair{"SERRIED_PROGRESS", "thraed"},
                              {"SERRIED_CHECK", "yes"},
+                             {"SERRIED_COMM", "rccl"},
                              {"SERRIED_TIMEOUT", "5s"},
                              {"SERRIED_TIMEOUT", "-1"},
                              {"SERRIED_TIMEOUT", "inf"},

@@ -382,6 +382,18 @@ TEST(dist_array, simultaneous_into_parts_of_one_array) {
   EXPECT_THROW(sr::assign({top, u}, {top + 0, u + 0}), sr::value_error);
 }
 
+TEST(dist_array, an_assignment_that_fails_on_one_rank_changes_nothing_on_any) {
+  everywhere([](const sr::layout& l, const sr::shape& s) {
+    if (sr::element_count(s) == 0) return;
+    const sr::dist::array a = sr::distribute(counting(s) + 2, l);
+    const sr::array exponents = sr::full(s, 2);
+    exponents(-1, -1) = -1;
+    const sr::dist::array x = sr::distribute(exponents, l);
+    EXPECT_THROW(assign(a, power(a, x)), sr::value_error);
+    expect_same<std::int64_t>(a, counting(s) + 2);
+  });
+}
+
 TEST(dist_array, many_results_of_a_reduction) {
   const sr::mesh m(world());
   const sr::array a = field({3, 70'000});

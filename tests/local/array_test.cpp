@@ -1,5 +1,6 @@
 // Handles, views, creation, reading values.
 #include <serried/array.hpp>
+#include <serried/context.hpp>
 #include <serried/creation.hpp>
 
 #include <gtest/gtest.h>
@@ -143,14 +144,20 @@ TEST(array, reading_values) {
   EXPECT_THROW((void)sr::zeros({2}).item<float>(), sr::value_error);
   EXPECT_EQ(counting({2, 2}).T().to_vector<double>(), (std::vector<double>{0, 2, 1, 3}));
   EXPECT_THROW((void)a.data<double>(), sr::dtype_error);
-  EXPECT_EQ(*a.data<float>(), 2.5F);
+  if (sr::context::current().device() == "host") {
+    EXPECT_EQ(*a.data<float>(), 2.5F);
+  }
 }
 
 TEST(array, a_pointer_handed_out_stays_valid) {
   sr::array a = counting({4});
   std::int64_t* const p = a.data<std::int64_t>();
   a += at(with_boundary(a, sr::periodic), {1});  // reads neighbors: would otherwise take a fresh buffer
-  EXPECT_EQ(ints(p, p + 4), (ints{1, 3, 5, 3}));
+  EXPECT_EQ(a.data<std::int64_t>(), p);
+  EXPECT_EQ(values(a), (ints{1, 3, 5, 3}));
+  if (sr::context::current().device() == "host") {
+    EXPECT_EQ(ints(p, p + 4), (ints{1, 3, 5, 3}));
+  }
 }
 
 TEST(array, copies_share_nothing) {

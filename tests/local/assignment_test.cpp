@@ -1,10 +1,13 @@
 // Names bind, indexing writes; the right side is as if read first.
 #include <serried/array.hpp>
 #include <serried/creation.hpp>
+#include <serried/memory.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace sr = serried;
@@ -160,4 +163,39 @@ TEST(assignment, failed_evaluation_changes_nothing) {
   sr::array u = counting({3});
   EXPECT_THROW(u += at(u, {1}), sr::index_error);
   EXPECT_EQ(values(u), (ints{0, 1, 2}));
+}
+
+// A part that is updated again and again takes the buffer it replaced before: what lies around it must be there, also
+// when it was written to in between.
+TEST(assignment, repeated_updates_of_a_part_keep_what_lies_around) {
+  constexpr int n = 7;
+  std::vector<double> expected(n * n);
+  std::iota(expected.begin(), expected.end(), 1.0);
+  sr::array u = (sr::arange(n * n) + 1.0).eval().reshape({n, n});
+  const auto step = [&](int lo, int hi) {
+    const sr::slice part(lo, hi);
+    u(part, part) += (at(u, {0, -1}) + at(u, {1, 0}))(part, part);
+    std::vector<double> next = expected;
+    for (int i = lo; i < hi; ++i)
+      for (int j = lo; j < hi; ++j) next[i * n + j] += expected[i * n + j - 1] + expected[(i + 1) * n + j];
+    expected = next;
+  };
+  const auto write_row = [&](int row, double value) {
+    u(row, _) = value;
+    std::fill_n(expected.begin() + row * n, n, value);
+  };
+  step(1, 6);
+  step(1, 6);
+  write_row(0, -3);
+  step(1, 6);
+  step(1, 5);  // another part
+  step(1, 6);
+  const sr::array before = u.copy();
+  step(1, 6);
+  sr::memory::trim();
+  step(1, 6);
+  write_row(6, 0.5);
+  step(1, 6);
+  EXPECT_EQ(u.to_vector<double>(), expected);
+  EXPECT_NE(before.to_vector<double>(), expected);
 }

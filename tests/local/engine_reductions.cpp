@@ -335,7 +335,7 @@ TEST_P(engine_conformance, states_merge_after_alignment) {
     const device_bytes memory(e(), x);
     const device_bytes state(e(), static_cast<std::size_t>(words) * 8);
     const leaf_binding l = leaf_of(memory.data(), dtype::float64, {3});
-    e().reduce(p, {&l, 1}, box::whole({3}), r, state.data());
+    e().reduce_to_states(p, {&l, 1}, box::whole({3}), r, state.data());
     states.push_back(state.read<std::int64_t>(words));
     top = std::max(top, states.back()[0]);
   }

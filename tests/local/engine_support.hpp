@@ -6,6 +6,8 @@
 #include "local/ops/rules.hpp"
 #include "local/scalar_value.hpp"
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -79,7 +81,7 @@ class program_writer {
 /// Memory on the engine's device.
 class device_bytes {
  public:
-  device_bytes(engine& e, std::size_t bytes) : engine_(&e), buffer_(e.memory().source(), bytes) {}
+  device_bytes(engine& e, std::size_t bytes) : engine_(&e), buffer_(e.allocate(bytes)) {}
   template <class T>
   device_bytes(engine& e, const std::vector<T>& values) : device_bytes(e, values.size() * sizeof(T)) {
     e.copy_from_host(buffer_.data(), values.data(), values.size() * sizeof(T));
@@ -116,7 +118,7 @@ std::vector<T> run(engine& e, const program& p, const std::vector<leaf_binding>&
   return out.read<T>(n);
 }
 
-/// Reduces and finishes; results in C order.
+/// Reduces, in one call and by way of states, which must give the same bits; results in C order.
 template <class T>
 std::vector<T> run_reduction(engine& e, const program& p, const std::vector<leaf_binding>& leaves, const box& where,
                              const reduction& r) {
@@ -126,9 +128,14 @@ std::vector<T> run_reduction(engine& e, const program& p, const std::vector<leaf
   const state_layout layout = layout_of(r);
   const device_bytes states(e, static_cast<std::size_t>(n * layout.words) * item_size(layout.type));
   const device_bytes out(e, static_cast<std::size_t>(n) * sizeof(T));
-  e.reduce(p, leaves, where, r, states.data());
+  e.reduce(p, leaves, where, r, out.data());
+  const auto values = out.read<T>(n);
+  e.reduce_to_states(p, leaves, where, r, states.data());
   e.finish(r, states.data(), n, out.data());
-  return out.read<T>(n);
+  const auto again = out.read<T>(n);
+  EXPECT_TRUE(values.empty() || std::memcmp(values.data(), again.data(), values.size() * sizeof(T)) == 0)
+      << "reduce and reduce_to_states differ";
+  return values;
 }
 
 /// Calls f(index) for every index of the box, in C order.

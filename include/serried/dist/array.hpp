@@ -44,7 +44,7 @@ class SERRIED_API array : public operand {
   array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: `local` is this rank's shard.
-  array(distribution_ptr where, const dims& origin, serried::array local);
+  array(distribution_ptr where, const dims& origin, const serried::array& local);
 
   array& operator=(const array& other) & = default;  ///< rebinds the name
   array& operator=(const dist::expr& e) & { return *this = array(e); }

@@ -125,7 +125,7 @@ class SERRIED_API mesh {
   /// The rank that stands there. Throws index_error.
   [[nodiscard]] int rank_at(const dims& coordinates) const;
 
-  [[nodiscard]] const serried::exchange_statistics& exchange_statistics() const noexcept;
+  [[nodiscard]] const serried::exchange_statistics& exchange_statistics() const;
   void reset_exchange_statistics() const noexcept;
 
   [[nodiscard]] const std::shared_ptr<const dist::mesh_state>& state() const noexcept { return state_; }

@@ -21,7 +21,8 @@ std::string call_text(const call_header& h) {
                    .type = static_cast<dtype>(h.type),
                    .count = static_cast<std::size_t>(h.count),
                    .root = h.root,
-                   .reduction = static_cast<reduce_op>(h.reduction)});
+                   .reduction = static_cast<reduce_op>(h.reduction)}) +
+         (h.on_device != 0 ? " on a device" : "");
 }
 
 /// "rank 0", "ranks 0-2 5": those whose header equals the one at `first`.
@@ -48,7 +49,9 @@ call_header header_of(const request& r) {
           .root = r.op == operation::split ? 0 : r.root,  // ranks may choose their colors
           .reduction = static_cast<std::int32_t>(r.reduction),
           .count = r.count,
-          .digest = counted ? digest_of(r.recv_counts) : 0};
+          .digest = counted ? digest_of(r.recv_counts) : 0,
+          // A rank that has nothing to move in all_to_allv cannot know.
+          .on_device = r.device && r.op != operation::all_to_allv ? 1u : 0u};
 }
 
 void check_headers(std::span<const call_header> headers, std::uint64_t call, bool spans_run) {

@@ -2,7 +2,6 @@
 
 #include <serried/error.hpp>
 
-#include <fmt/format.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -51,10 +50,18 @@ std::shared_ptr<mpi_backend> make_mpi(MPI_Comm comm, bool thread_allowed) {
   const int node = node_number(own);
   int size = 1;
   check_mpi(MPI_Comm_size(own, &size), "MPI_Comm_size");
-  auto run = std::make_shared<mpi_run>(size, checked != 0, std::make_shared<lost_error>());
+  auto run = std::make_shared<mpi_run>();
+  run->size = size;
+  run->checked = checked != 0;
   auto world = std::make_shared<mpi_backend>(own, node, run);
   run->driver = progress::make(thread_allowed && s.progress_thread, s.stall_limit);  // from here on MPI is its own
   return world;
+}
+
+const std::shared_ptr<staging_queues>& mpi_run::staging_of(const std::shared_ptr<engine>& device) {
+  for (const auto& known : staging)
+    if (known->device == device) return known;
+  return staging.emplace_back(std::make_shared<staging_queues>(device));
 }
 
 std::shared_ptr<backend> handle_of(std::shared_ptr<mpi_backend> b) {
@@ -70,6 +77,7 @@ mpi_backend::mpi_backend(MPI_Comm comm, int node, std::shared_ptr<mpi_run> run)
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  numbers_ = message_numbers(size_);
   std::vector<int> nodes(static_cast<std::size_t>(size_));
   check_mpi(MPI_Allgather(&node_, 1, MPI_INT, nodes.data(), 1, MPI_INT, comm_), "MPI_Allgather");
   node_rank_ = static_cast<int>(std::count(nodes.begin(), nodes.begin() + rank_, node_));
@@ -104,9 +112,7 @@ void mpi_backend::finish() {
 void mpi_backend::abort(int exit_code) { end_all_ranks(comm_, exit_code); }
 
 void mpi_backend::stalled(std::string_view what, double seconds) {
-  end_with_error(*this, fmt::format("rank {} of {} has waited {} s for {}; another rank is stuck or gone "
-                                    "(SERRIED_TIMEOUT sets the limit)",
-                                    rank_, size_, seconds, what));
+  end_with_error(*this, stall_message(rank_, size_, seconds, what));
 }
 
 void mpi_backend::take_turn(mpi_work& w) {

@@ -1,4 +1,4 @@
-// Communicators over MPI, for host buffers.
+// Communicators over MPI, for buffers of the host and, staged, of devices.
 #pragma once
 
 #include <mpi.h>
@@ -14,17 +14,21 @@
 #include "comm/mpi/check.hpp"
 #include "comm/mpi/mpi_calls.hpp"
 #include "comm/mpi/progress.hpp"
+#include "comm/mpi/staging.hpp"
 #include "comm/settings.hpp"
 
 namespace serried::inline v0::comm {
 
 /// What a communicator and all that were split from it share.
 struct mpi_run {
-  int size;
-  bool checked;
-  std::shared_ptr<lost_error> lost;
+  int size = 1;
+  bool checked = false;
+  std::shared_ptr<lost_error> lost = std::make_shared<lost_error>();
   float_ops ops;
   std::shared_ptr<progress> driver;
+  std::vector<std::shared_ptr<staging_queues>> staging;  // the driver's; one for each device that was seen
+
+  [[nodiscard]] const std::shared_ptr<staging_queues>& staging_of(const std::shared_ptr<engine>& device);
 };
 
 class mpi_backend;
@@ -36,12 +40,15 @@ struct mpi_work final : work_state {
   void wait() override;
   bool done() override;
 
+  /// Finished, but for copies to the device that are issued.
+  [[nodiscard]] bool settled() const { return finished() || issued_.load(std::memory_order_acquire); }
+
   /// Posts a message; queues a collective behind those issued before it.
   void begin();
-  /// Posts a collective whose turn has come; false when it must first hear from the other ranks.
+  /// Begins a collective whose turn has come; false when the turn is not over: it must first hear from the other ranks,
+  /// or has more to post.
   bool open();
-  /// Makes progress; true when finished.
-  bool advance();
+  progress_made advance();
 
   [[nodiscard]] mpi_backend& group() { return *group_; }
   std::shared_ptr<mpi_backend> child;  // what split made
@@ -50,6 +57,8 @@ struct mpi_work final : work_state {
   enum class stage { queued, checking, running, failed };
   void post();
   void split();
+  [[nodiscard]] bool holds_turn() const;
+  progress_made listen();  // to the other ranks
   template <class F>
   void attempt(F f);  // what f throws makes the work fail
 
@@ -57,6 +66,9 @@ struct mpi_work final : work_state {
   std::uint64_t number_;  // among the collective calls of the communicator
   stage stage_ = stage::queued;
   mpi_requests requests_;
+  std::unique_ptr<transfer> transfer_;  // of device buffers
+  std::shared_ptr<mark> arrival_;       // what later work must wait for once issued_ is set
+  std::atomic<bool> issued_ = false;
   call_header mine_{};
   std::vector<call_header> headers_;
   std::exception_ptr failure_;
@@ -92,13 +104,14 @@ class mpi_backend final : public backend, public std::enable_shared_from_this<mp
   void take_turn(mpi_work& w);
   void next_turn();  // the one in front is posted or has failed
   void open_turns();
-  [[nodiscard]] mpi_group group() const { return {comm_, rank_, size_, run_->ops, run_->checked}; }
+  [[nodiscard]] mpi_group group() const { return {comm_, rank_, size_, run_->ops}; }
 
   MPI_Comm comm_;
   int node_;
   std::shared_ptr<mpi_run> run_;
   int rank_ = 0, size_ = 1, node_rank_ = 0, node_size_ = 1;
   std::atomic<std::uint64_t> calls_ = 0;
+  message_numbers numbers_{0};  // the driver's
   // Collectives not yet posted, the driver's. One at a time hears from the other ranks, so that all ranks post theirs
   // in the same order whenever the answers come.
   std::deque<mpi_work*> turns_;

@@ -11,10 +11,6 @@ namespace serried::inline v0::comm {
 
 namespace {
 
-// Messages of one pair and tag match in the order they are posted, and each kind of call is posted in the same order
-// on both sides; so one tag per kind keeps the kinds apart, and numbers are not needed.
-enum tag : int { tag_message = 1, tag_exchange, tag_collective };
-
 std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -91,25 +87,6 @@ void in_pieces(std::size_t total, F f) {
   } while (offset < total);
 }
 
-/// `counts` elements in rank order, one part after the other.
-template <class Part, class Data>
-std::vector<Part> packed(Data* data, const std::vector<std::size_t>& counts, std::size_t item, bool with_empty) {
-  std::vector<Part> parts;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    const std::size_t bytes = counts[r] * item;
-    if (bytes != 0 || with_empty) parts.push_back({static_cast<int>(r), data, bytes});
-    data = advanced(data, bytes);
-  }
-  return parts;
-}
-
-/// The same `bytes` for every rank.
-std::vector<send_part> repeated(const void* data, std::size_t bytes, int ranks) {
-  std::vector<send_part> parts;
-  for (int r = 0; r < ranks; ++r) parts.push_back({r, data, bytes});
-  return parts;
-}
-
 }  // namespace
 
 void check_mpi(int code, const char* call) {
@@ -130,20 +107,19 @@ float_ops::~float_ops() {
 }
 
 void mpi_requests::post(const request& r, const mpi_group& group) {
-  const std::size_t bytes = r.count * item_size(r.type);
   switch (r.op) {
     case operation::broadcast: return broadcast(r, group);
     case operation::all_reduce: return all_reduce(r, group);
     case operation::all_gather: return all_gather(r, group);
     case operation::all_gatherv: return all_gatherv(r, group);
     case operation::all_to_all: return all_to_all(r, group);
-    case operation::all_to_allv: return all_to_allv(r, group);
-    case operation::send: return send(r.in, bytes, r.root, tag_message, group.comm);
-    case operation::recv: return recv(r.out, bytes, r.root, tag_message, group.comm);
-    case operation::exchange: return messages(r.sends, r.receives, tag_exchange, group);
     case operation::barrier:
     case operation::finish: return check_mpi(MPI_Ibarrier(group.comm, add()), "MPI_Ibarrier");
-    case operation::split: break;  // makes a communicator, not requests
+    case operation::all_to_allv:
+    case operation::send:
+    case operation::recv:
+    case operation::exchange:
+    case operation::split: break;  // messages, or makes a communicator
   }
 }
 
@@ -152,26 +128,19 @@ MPI_Request* mpi_requests::add() {
   return &requests_.emplace_back(MPI_REQUEST_NULL);
 }
 
-void mpi_requests::send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm) {
-  in_pieces(bytes, [&](std::size_t offset, int n) {
-    check_mpi(MPI_Isend(advanced(data, offset), n, MPI_BYTE, peer, tag, comm, add()), "MPI_Isend");
-  });
+void mpi_requests::send(const message& m, MPI_Comm comm) {
+  for (std::size_t k = 0; k < m.pieces(); ++k) {
+    const message p = m.piece(k);
+    check_mpi(MPI_Isend(p.data, static_cast<int>(p.bytes), MPI_BYTE, p.peer, p.tag, comm, add()), "MPI_Isend");
+  }
 }
 
-void mpi_requests::recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm) {
-  in_pieces(bytes, [&](std::size_t offset, int n) {
-    check_mpi(MPI_Irecv(advanced(data, offset), n, MPI_BYTE, peer, tag, comm, add()), "MPI_Irecv");
-    expected_.back() = n;
-  });
-}
-
-void mpi_requests::messages(std::span<const send_part> sends, std::span<const recv_part> receives, int tag,
-                            const mpi_group& group) {
-  copy_own_parts(sends, receives, group.rank);
-  for (const recv_part& part : receives)
-    if (part.peer != group.rank) recv(part.data, part.bytes, part.peer, tag, group.comm);
-  for (const send_part& part : sends)
-    if (part.peer != group.rank) send(part.data, part.bytes, part.peer, tag, group.comm);
+void mpi_requests::recv(const message& m, MPI_Comm comm) {
+  for (std::size_t k = 0; k < m.pieces(); ++k) {
+    const message p = m.piece(k);
+    check_mpi(MPI_Irecv(p.data, static_cast<int>(p.bytes), MPI_BYTE, p.peer, p.tag, comm, add()), "MPI_Irecv");
+    expected_.back() = static_cast<int>(p.bytes);
+  }
 }
 
 void mpi_requests::broadcast(const request& r, const mpi_group& group) {
@@ -196,17 +165,11 @@ void mpi_requests::gather(const void* in, void* out, std::size_t bytes, MPI_Comm
 }
 
 void mpi_requests::all_gather(const request& r, const mpi_group& group) {
-  const std::size_t bytes = r.count * item_size(r.type), ranks = static_cast<std::size_t>(group.size);
-  if (bytes * ranks <= mpi_count_limit) return gather(r.in, r.out, bytes, group.comm);
-  messages(repeated(r.in, bytes, group.size), packed<recv_part>(r.out, std::vector<std::size_t>(ranks, bytes), 1, true),
-           tag_collective, group);
+  gather(r.in, r.out, r.count * item_size(r.type), group.comm);
 }
 
 void mpi_requests::all_gatherv(const request& r, const mpi_group& group) {
   const std::size_t item = item_size(r.type), mine = r.recv_counts[static_cast<std::size_t>(group.rank)] * item;
-  if (r.count * item > mpi_count_limit)
-    return messages(repeated(r.in, mine, group.size), packed<recv_part>(r.out, r.recv_counts, item, true),
-                    tag_collective, group);
   int offset = 0;
   for (std::size_t count : r.recv_counts) {
     offsets_.push_back(offset);
@@ -219,21 +182,8 @@ void mpi_requests::all_gatherv(const request& r, const mpi_group& group) {
 }
 
 void mpi_requests::all_to_all(const request& r, const mpi_group& group) {
-  const std::size_t bytes = r.count * item_size(r.type), ranks = static_cast<std::size_t>(group.size);
-  if (bytes * ranks > mpi_count_limit) {
-    const std::vector<std::size_t> parts(ranks, bytes);
-    return messages(packed<send_part>(r.in, parts, 1, true), packed<recv_part>(r.out, parts, 1, true), tag_collective,
-                    group);
-  }
-  const int n = static_cast<int>(bytes);
+  const int n = static_cast<int>(r.count * item_size(r.type));
   check_mpi(MPI_Ialltoall(r.in, n, MPI_BYTE, r.out, n, MPI_BYTE, group.comm, add()), "MPI_Ialltoall");
-}
-
-void mpi_requests::all_to_allv(const request& r, const mpi_group& group) {
-  // Messages, not MPI_Ialltoallv: no rank knows whether the counts of the others fit an int.
-  const std::size_t item = item_size(r.type);
-  messages(packed<send_part>(r.in, r.send_counts, item, group.checked),
-           packed<recv_part>(r.out, r.recv_counts, item, group.checked), tag_collective, group);
 }
 
 bool mpi_requests::test() {

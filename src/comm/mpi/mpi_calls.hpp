@@ -3,18 +3,14 @@
 
 #include <mpi.h>
 
-#include <climits>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "comm/mpi/messages.hpp"
 #include "comm/request.hpp"
 
 namespace serried::inline v0::comm {
-
-/// Longer messages, and reductions of more elements, are cut in pieces, since MPI counts with int. Tests lower it.
-inline std::size_t mpi_count_limit = INT_MAX;
 
 /// Throws comm_error with MPI's text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* call);
@@ -39,14 +35,16 @@ struct mpi_group {
   MPI_Comm comm;
   int rank, size;
   const float_ops& ops;
-  bool checked;  // also sends empty parts, so that a wrong count meets its match
 };
 
 /// The MPI requests that make up one operation.
 class mpi_requests {
  public:
-  /// Starts the operation. Throws comm_error.
+  /// Starts one of MPI's collectives, on buffers in the host's memory. Throws comm_error.
   void post(const request& r, const mpi_group& group);
+  /// The pieces of messages of the host's memory.
+  void send(const message& m, MPI_Comm comm);
+  void recv(const message& m, MPI_Comm comm);
   /// `bytes` from each rank to all.
   void gather(const void* in, void* out, std::size_t bytes, MPI_Comm comm);
   /// True when all are complete. Throws comm_error once they are, if one failed or a message was too short.
@@ -54,15 +52,11 @@ class mpi_requests {
 
  private:
   MPI_Request* add();
-  void send(const void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm);
-  void recv(void* data, std::size_t bytes, int peer, int tag, MPI_Comm comm);
-  void messages(std::span<const send_part> sends, std::span<const recv_part> receives, int tag, const mpi_group& group);
   void broadcast(const request& r, const mpi_group& group);
   void all_reduce(const request& r, const mpi_group& group);
   void all_gather(const request& r, const mpi_group& group);
   void all_gatherv(const request& r, const mpi_group& group);
   void all_to_all(const request& r, const mpi_group& group);
-  void all_to_allv(const request& r, const mpi_group& group);
   void inspect(std::size_t i, int code, const MPI_Status& status);
 
   static constexpr int no_message = -1;

@@ -74,18 +74,22 @@ bool progress::step() {
     w->begin();
     active_.push_back(std::move(w));
   }
+  bool news = false;
   std::vector<std::shared_ptr<mpi_work>> done;
-  for (auto& w : active_)
-    if (w->advance()) done.push_back(std::move(w));
+  for (auto& w : active_) {
+    const progress_made made = w->advance();
+    news |= made != progress_made::none;
+    if (made == progress_made::finished) done.push_back(std::move(w));
+  }
   std::erase(active_, nullptr);
-  if (!done.empty()) {
+  if (news) {
     {
       const std::lock_guard lock(mutex_);
       unfinished_ -= done.size();
     }
     finished_.notify_all();
   }
-  return !arrived.empty() || !done.empty();
+  return !arrived.empty() || news;
 }
 
 void progress::submit(std::shared_ptr<mpi_work> w) {
@@ -135,8 +139,8 @@ void progress::wait_until(Condition condition, Stalled stalled) {
 }
 
 void progress::wait(mpi_work& w) {
-  if (poll(w)) return;
-  wait_until([&] { return w.finished(); }, [&] { w.group().stalled(describe(w.call), stall_limit_.count()); });
+  if (poll(w) || w.settled()) return;
+  wait_until([&] { return w.settled(); }, [&] { w.group().stalled(describe(w.call), stall_limit_.count()); });
 }
 
 void progress::settle() {

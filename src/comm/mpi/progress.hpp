@@ -15,6 +15,8 @@ namespace serried::inline v0::comm {
 class mpi_backend;
 struct mpi_work;
 
+enum class progress_made { none, some, finished };
+
 /// Drives the works of one process, in the order they are submitted: a thread of its own makes every MPI call, or,
 /// without one, whoever submits, polls or waits.
 ///
@@ -30,7 +32,7 @@ class progress {
   [[nodiscard]] bool threaded() const noexcept { return threaded_; }
   /// Looks whether `w` is finished.
   bool poll(const mpi_work& w);
-  /// Returns when `w` is finished; past the stall limit, ends all ranks.
+  /// Returns when `w` is settled; past the stall limit, ends all ranks.
   void wait(mpi_work& w);
   /// Returns when no work is left; past the stall limit, ends all ranks.
   void drain(mpi_backend& by);

@@ -4,6 +4,11 @@
 
 namespace serried::inline v0::comm {
 
-std::shared_ptr<backend> make_nccl(const communicator&) { throw comm_error("NCCL is not available in this build"); }
+std::string nccl_version() { return {}; }
+bool nccl_shares_gpus() { return false; }
+std::string gpu_of(engine&) { return {}; }
+std::shared_ptr<backend> make_nccl(const communicator&, const std::shared_ptr<engine>&) {
+  throw comm_error("NCCL is not available in this build");
+}
 
 }  // namespace serried::inline v0::comm

@@ -10,13 +10,14 @@
 #include <iostream>
 #include <mutex>
 
+#include "local/engine.hpp"
+
 namespace serried::inline v0::comm {
 
 namespace {
 
 /// Only a message to itself can be unfinished: until its other half is issued.
 struct self_work final : work_state {
-  using work_state::finish;
   using work_state::work_state;
 
   void wait() override {
@@ -24,7 +25,18 @@ struct self_work final : work_state {
       throw comm_error(
           fmt::format("{} waits for its other half, which this rank, the only one, has not issued", describe(call)));
     rethrow();
+    if (copied_) call.device->current_queue().wait_for(*copied_);
   }
+  bool done() override { return finished() && (!copied_ || copied_->reached()); }
+
+  /// `copied`: for device buffers, reached when the copies are done.
+  void finish(std::exception_ptr error, std::shared_ptr<mark> copied = nullptr) {
+    copied_ = std::move(copied);
+    work_state::finish(std::move(error));
+  }
+
+ private:
+  std::shared_ptr<mark> copied_;
 };
 
 class self_backend final : public backend {
@@ -47,11 +59,14 @@ class self_backend final : public backend {
     switch (call.op) {
       case operation::send:
       case operation::recv: match(w); return handle_of(w);
-      case operation::exchange: copy_own_parts(call.sends, call.receives, 0); break;
-      case operation::all_to_allv: copy(call, call.send_counts[0]); break;
-      default: copy(call, call.count); break;
+      case operation::exchange:
+        copy_own_parts(call.sends, call.receives, 0,
+                       [&](void* to, const void* from, std::size_t bytes) { copy(call, to, from, bytes); });
+        break;
+      case operation::all_to_allv: copy(call, call.out, call.in, call.send_counts[0] * item_size(call.type)); break;
+      default: copy(call, call.out, call.in, call.count * item_size(call.type)); break;
     }
-    w->finish(nullptr);
+    w->finish(nullptr, mark_after(call));
     return handle_of(w);
   }
 
@@ -64,8 +79,14 @@ class self_backend final : public backend {
   }
 
  private:
-  static void copy(const request& r, std::size_t count) {
-    if (r.in != r.out && count != 0) std::memcpy(r.out, r.in, count * item_size(r.type));
+  // Device buffers: on the calling thread's queue, like all work.
+  static void copy(const request& r, void* to, const void* from, std::size_t bytes) {
+    if (to == from || bytes == 0) return;
+    if (r.device) r.device->issue_copy(to, from, bytes);
+    else std::memmove(to, from, bytes);
+  }
+  static std::shared_ptr<mark> mark_after(const request& r) {
+    return r.device ? r.device->current_queue().record() : nullptr;
   }
 
   /// Pairs sends with receives in the order of the calls.
@@ -85,12 +106,20 @@ class self_backend final : public backend {
     const std::size_t sent = sender.call.count * item_size(sender.call.type);
     const std::size_t expected = receiver.call.count * item_size(receiver.call.type);
     std::exception_ptr failure;
-    if (sent != expected)
+    std::shared_ptr<mark> copied;
+    if (sent != expected) {
       failure = std::make_exception_ptr(
           comm_error(fmt::format("{}: expected {} bytes but {} came", describe(receiver.call), expected, sent)));
-    else if (sent != 0) std::memmove(receiver.call.out, sender.call.in, sent);
-    sender.finish(nullptr);
-    receiver.finish(std::move(failure));
+    } else if (static_cast<bool>(sender.call.device) != static_cast<bool>(receiver.call.device)) {
+      failure = std::make_exception_ptr(comm_error(
+          fmt::format("{}: one side's buffer is memory of the device, the other's is not", describe(receiver.call))));
+    } else {
+      if (other->call.device) other->call.device->current_queue().wait_for(*other->call.ready);
+      copy(receiver.call, receiver.call.out, sender.call.in, sent);
+      copied = mark_after(receiver.call);
+    }
+    sender.finish(nullptr, copied);
+    receiver.finish(std::move(failure), copied);
   }
 
   bool is_run_;

@@ -1,10 +1,7 @@
 #include "local/host/host_engine.hpp"
+#include "local/host/queue.hpp"
 #include "local/memory/pool.hpp"
 #include "local/ops/reduction.hpp"
-
-#include <serried/error.hpp>
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,13 +9,6 @@
 namespace serried::inline v0 {
 namespace host {
 namespace {
-
-void check(std::span<const output_binding> outputs, const box& where) {
-  for (const output_binding& o : outputs)
-    for (int d = 0; d < where.ndim(); ++d)
-      if (o.stride[d] == 0 && where.hi[d] - where.lo[d] > 1)
-        throw value_error("an output whose elements share memory cannot be written (a stride is 0)");
-}
 
 class host_engine final : public engine {
  public:
@@ -32,23 +22,23 @@ class host_engine final : public engine {
   void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
                const box& where) override {
     if (where.empty()) return;
-    check(outputs, where);
     const std::lock_guard lock(mutex_);
     host::execute(workers_, p, leaves, outputs, where);
   }
 
   void reduce(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
-              std::byte* states) override {
+              std::byte* out) override {
     ops::check(r);
-    if (where.empty()) {
-      std::int64_t results = 1;
-      for (int d = 0; d < where.ndim(); ++d)
-        if ((r.axes >> d & 1u) == 0) results *= std::max<std::int64_t>(where.hi[d] - where.lo[d], 0);
-      ops::set_identities(r, states, results);
-      return;
-    }
+    if (where.empty()) return ops::set_results_of_nothing(r, out, ops::results_of(r, where));
     const std::lock_guard lock(mutex_);
-    host::reduce(workers_, p, leaves, where, r, states);
+    host::reduce(workers_, p, leaves, where, r, true, out);
+  }
+  void reduce_to_states(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
+                        std::byte* states) override {
+    ops::check(r);
+    if (where.empty()) return ops::set_identities(r, states, ops::results_of(r, where));
+    const std::lock_guard lock(mutex_);
+    host::reduce(workers_, p, leaves, where, r, false, states);
   }
 
   void align(const reduction& r, std::byte* states, const std::byte* tops, std::int64_t count) override {
@@ -60,13 +50,20 @@ class host_engine final : public engine {
 
   void copy_to_host(void* host, const std::byte* from, std::size_t bytes) override { copy(host, from, bytes); }
   void copy_from_host(std::byte* to, const void* host, std::size_t bytes) override { copy(to, host, bytes); }
-  void synchronize() override {}
+  void issue_copy(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
+  memory::pool& pinned() override { return memory().pool(); }
+  bool holds(const void*) const override { return false; }
+
+  bool asynchronous() const override { return false; }
+  const std::shared_ptr<queue>& main_queue() override { return queue_; }
+  std::shared_ptr<queue> make_queue(bool) override { return std::make_shared<host_queue>(); }
 
  private:
   static void copy(void* to, const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
 
+  const std::shared_ptr<queue> queue_ = std::make_shared<host_queue>();
   std::mutex mutex_;
   workers workers_;
 };

@@ -15,7 +15,7 @@ struct units {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-units cut(const iteration& it) {
+units cut(const tiling& it) {
   units u{};
   constexpr std::int64_t long_row = 256;  // enough for a tile of its own
   constexpr std::int64_t unit_elements = 16 * tile_elements;
@@ -36,7 +36,7 @@ units cut(const iteration& it) {
 }
 
 /// Sets the tile to unit number `i`.
-void locate(tile& t, const iteration& it, const units& u, std::int64_t i) {
+void locate(tile& t, const tiling& it, const units& u, std::int64_t i) {
   t.at.back() = i % u.column_groups * u.columns;
   i /= u.column_groups;
   t.at[t.at.size() - 2] = i % u.row_groups * u.rows;
@@ -85,7 +85,7 @@ void compute_by_rows(tile_computer& computer, const tile& unit) {
 void execute(workers& w, const program& p, std::span<const leaf_binding> leaves,
              std::span<const output_binding> outputs, const box& where) {
   const plan code = lower(p, w.kernels);
-  const iteration it = make_iteration(p, leaves, outputs, where);
+  const tiling it = make_tiling(p, leaves, outputs, where);
   const units u = cut(it);
   const std::int64_t volume = where.volume();
   const std::int64_t capacity = divide_up(std::min(volume, tile_elements), grain) * grain;

@@ -26,10 +26,10 @@ struct workers {
   const kernel_table& kernels;
 };
 
-/// engine::execute and engine::reduce for boxes that are not empty.
+/// engine::execute, and engine::reduce or reduce_to_states (as `finished` says), for boxes that are not empty.
 void execute(workers& w, const program& p, std::span<const leaf_binding> leaves,
              std::span<const output_binding> outputs, const box& where);
 void reduce(workers& w, const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
-            std::byte* states);
+            bool finished, std::byte* out);
 
 }  // namespace serried::inline v0::host

@@ -13,9 +13,6 @@ namespace serried::inline v0::host {
 namespace {
 
 bool narrow_float(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
-dtype component_of(dtype t) {
-  return t == dtype::complex64 ? dtype::float32 : t == dtype::complex128 ? dtype::float64 : t;
-}
 
 /// The unsigned type of the same bits, for operations that only see bits.
 dtype bits_of(dtype t) {

@@ -20,10 +20,13 @@ constexpr std::int64_t few_columns = 16;
 constexpr std::int64_t long_row = 256;
 /// Elements of several such rows.
 constexpr std::int64_t staged_elements = 16384;
+/// States of all threads together, where each has some for every result.
+constexpr std::int64_t most_states = 1 << 20;
 
 /// The kernels' view of a reduction: complex sums are sums of pairs of real columns.
 struct machine {
   reduction r;          ///< of one component
+  dtype part;           ///< a component's dtype in the result
   int components;       ///< columns for each element
   std::int64_t item;    ///< bytes of a component
   state_layout layout;  ///< of one component
@@ -31,12 +34,12 @@ struct machine {
 };
 
 machine machine_for(const reduction& r, const kernel_table& kernels) {
-  machine m{r, 1, 0, {}, {}};
-  dtype type = r.type;
-  if (r.kind == reduce_kind::sum && is_complex(type)) {
+  machine m{r, r.type, 1, 0, {}, {}};
+  if (r.kind == reduce_kind::sum && is_complex(r.type)) {
     m.components = 2;
-    type = type == dtype::complex64 ? dtype::float32 : dtype::float64;
+    m.part = component_of(r.type);
   }
+  dtype type = m.part;
   if (type == dtype::float16 || type == dtype::bfloat16) type = dtype::float32;  // widened by the plan
   m.r.type = type;
   m.item = static_cast<std::int64_t>(item_size(type));
@@ -50,10 +53,17 @@ machine machine_for(const reduction& r, const kernel_table& kernels) {
   return m;
 }
 
+/// Where a box's results go: as states, or finished numbers.
+struct destination {
+  std::byte* data;
+  std::int64_t count;  ///< of all results
+  bool finished;
+};
+
 /// Reduces one box on one thread.
 class serial_reduction {
  public:
-  serial_reduction(const machine& m, const program& p, const plan& code, const iteration& it, scratch_memory& memory)
+  serial_reduction(const machine& m, const program& p, const plan& code, const tiling& it, scratch_memory& memory)
       : m_(m), it_(it), computer_(p, code, it, memory, capacity) {
     most_results_ = m.layout.words == 1 ? 4096 : 512;
     const auto words = static_cast<std::size_t>(most_results_ * m.components * m.layout.words);
@@ -63,8 +73,8 @@ class serial_reduction {
     at_.at.assign(it.dims.size(), 0);
   }
 
-  /// Stores the results' states at `first` + their position in `results`.
-  void run(state_array results, std::int64_t first) {
+  /// Stores the results at `first` + their position.
+  void run(const destination& results, std::int64_t first) {
     results_ = results;
     over_outer(0, false, first);
   }
@@ -106,12 +116,25 @@ class serial_reduction {
   std::int64_t accumulators() const { return results_here_ * m_.components; }
 
   void store(std::int64_t position, std::int64_t stride) {
+    if (results_.finished) return finish(position, stride);
     const auto item = static_cast<std::int64_t>(item_size(m_.layout.type));
     for (std::int64_t component = 0; component < m_.components; ++component)
       for (std::int64_t w = 0; w < m_.layout.words; ++w)
         copy_strided(results_.data + ((component * m_.layout.words + w) * results_.count + position) * item,
                      stride * item, states_.data() + (w * accumulators() + component) * item, m_.components * item,
                      results_here_, item);
+  }
+
+  /// While the states are in the cache. The components of a complex number stand side by side, as they do in it.
+  void finish(std::int64_t position, std::int64_t stride) {
+    const reduction one{m_.r.kind, m_.r.axes, m_.part};
+    const auto item = static_cast<std::int64_t>(item_size(m_.part)) * m_.components;
+    std::byte* const to = results_.data + position * item;
+    const state_array states{states_.data(), accumulators()};
+    if (stride == 1 || results_here_ == 1) return ops::finish(one, states, to);
+    numbers_.resize(static_cast<std::size_t>(results_here_ * item));
+    ops::finish(one, states, numbers_.data());
+    copy_strided(to, stride * item, numbers_.data(), item, results_here_, item);
   }
 
   /// Adds the rows × columns at the present outer index, all of it or the group of results.
@@ -219,14 +242,14 @@ class serial_reduction {
   }
 
   const machine& m_;
-  const iteration& it_;
+  const tiling& it_;
   tile_computer computer_;
   tile at_;
   std::int64_t first_ = 0, results_here_ = 1;  // the group of results under way
   std::vector<std::byte> states_;              // of the group, one component each
   std::int64_t most_results_ = 0;              // in a group
-  std::vector<std::byte> turned_, staged_;
-  state_array results_{};
+  std::vector<std::byte> turned_, staged_, numbers_;
+  destination results_{};
 };
 
 /// How a box is shared out: into pieces along one dimension.
@@ -241,27 +264,26 @@ division divide(const box& where, const reduction& r, int threads, std::int64_t 
   // Products round in an order that must not depend on the number of threads.
   const std::int64_t wanted = volume < parallel_elements ? 1 : r.kind == reduce_kind::prod ? 16 : threads;
   if (wanted == 1) return {};
+  // Every piece of a reduced dimension needs all the results' states for itself.
+  const bool few_results = results * wanted <= std::min(volume / 8, most_states);
   const shape extents = where.extents();
-  int longest = 0;
+  int longest = -1;
   for (int d = 0; d < where.ndim(); ++d) {
     const bool reduced = (r.axes >> d & 1u) != 0;
-    if (extents[d] > extents[longest]) longest = d;
-    // Every piece of a reduced dimension needs all the results for itself.
-    if (extents[d] >= 4 * wanted && (!reduced || results * wanted * 8 <= volume)) return {d, wanted, reduced};
+    if (reduced && !few_results) continue;
+    if (extents[d] >= 4 * wanted) return {d, wanted, reduced};
+    if (longest < 0 || extents[d] > extents[longest]) longest = d;
   }
-  const bool reduced = (r.axes >> longest & 1u) != 0;
-  return {longest, std::min(wanted, extents[longest]), reduced};
+  return {longest, std::min(wanted, extents[longest]), (r.axes >> longest & 1u) != 0};
 }
 
 }  // namespace
 
 void reduce(workers& w, const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
-            std::byte* states) {
+            bool finished, std::byte* out) {
   const plan code = lower(p, w.kernels, true);
   const machine m = machine_for(r, w.kernels);
-  std::int64_t results = 1;
-  for (int d = 0; d < where.ndim(); ++d)
-    if ((r.axes >> d & 1u) == 0) results *= where.hi[d] - where.lo[d];
+  const std::int64_t results = ops::results_of(r, where);
   const division cut = divide(where, r, w.pool.threads(), results);
 
   const state_layout layout = layout_of(r);
@@ -282,9 +304,10 @@ void reduce(workers& w, const program& p, std::span<const leaf_binding> leaves, 
       part.hi[cut.dim] = where.lo[cut.dim] + extent * (piece + 1) / cut.pieces;
       first = cut.reduced ? 0 : extent * piece / cut.pieces * after;
     }
-    const iteration it = make_iteration(p, leaves, part, r, where);
-    std::byte* const target = cut.reduced ? partial.data() + piece * state_bytes : states;
-    serial_reduction(m, p, code, it, memory).run({target, results}, first);
+    const tiling it = make_tiling(p, leaves, part, r, where);
+    const destination all{out, results, finished};
+    const destination own{partial.data() + piece * state_bytes, results, false};
+    serial_reduction(m, p, code, it, memory).run(cut.reduced ? own : all, first);
   };
   const int parts = static_cast<int>(std::min<std::int64_t>(cut.pieces, w.pool.threads()));
   w.pool.run(parts, [&](int part) {
@@ -292,10 +315,12 @@ void reduce(workers& w, const program& p, std::span<const leaf_binding> leaves, 
       compute(piece, w.scratch[static_cast<std::size_t>(part)]);
   });
   if (!cut.reduced) return;
-  std::memcpy(states, partial.data(), static_cast<std::size_t>(state_bytes));
+  const state_array merged{partial.data(), results};
   for (std::int64_t piece = 1; piece < cut.pieces; ++piece)
     for (std::int64_t i = 0; i < results; ++i)
-      ops::merge(r, {states, results}, i, {partial.data() + piece * state_bytes, results}, i);
+      ops::merge(r, merged, i, {partial.data() + piece * state_bytes, results}, i);
+  if (finished) ops::finish(r, merged, out);
+  else std::memcpy(out, merged.data, static_cast<std::size_t>(state_bytes));
 }
 
 }  // namespace serried::inline v0::host

@@ -1,9 +1,7 @@
 #include "local/host/tile.hpp"
 
-#include <serried/error.hpp>
-
-#include "local/host/boundary.hpp"
 #include "local/host/copy.hpp"
+#include "local/ops/rules.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +27,7 @@ template <class T>
 void check_exponents(const std::byte* b, std::int64_t n) {
   const T* const exponents = reinterpret_cast<const T*>(b);
   if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; }))
-    throw value_error("power: integers to negative integer powers are not allowed; convert to a floating dtype");
+    ops::refuse_negative_power();
 }
 void check_exponents(dtype type, const std::byte* b, std::int64_t n) {
   switch (item_size(type)) {
@@ -61,10 +59,9 @@ std::byte* scratch_memory::reserve(std::int64_t bytes) {
   return data_.get();
 }
 
-tile_computer::tile_computer(const program& p, const plan& code, const iteration& it, scratch_memory& memory,
+tile_computer::tile_computer(const program& p, const plan& code, const tiling& it, scratch_memory& memory,
                              std::int64_t capacity)
-    : program_(p),
-      plan_(code),
+    : plan_(code),
       it_(it),
       capacity_(capacity),
       scratch_(memory.reserve(code.scratch * capacity + code.blocks * stagger)),

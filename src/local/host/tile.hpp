@@ -1,8 +1,8 @@
 // Computes a program tile by tile: a few rows and columns at a time, in scratch memory that stays in the cache.
 #pragma once
 
-#include "local/host/iteration.hpp"
 #include "local/host/lower.hpp"
+#include "local/host/tiling.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ struct tile {
 class tile_computer {
  public:
   /// For tiles of at most `capacity` elements, a multiple of the kernels' grain.
-  tile_computer(const program& p, const plan& code, const iteration& it, scratch_memory& memory, std::int64_t capacity);
+  tile_computer(const program& p, const plan& code, const tiling& it, scratch_memory& memory, std::int64_t capacity);
 
   /// Computes the tile and stores it through the iteration's output paths.
   void store(const tile& t);
@@ -70,9 +70,8 @@ class tile_computer {
   [[nodiscard]] std::byte* block(std::uint16_t slot) const;
   [[nodiscard]] std::int64_t offset_of(const load_path& path, const tile& t) const;
 
-  const program& program_;
   const plan& plan_;
-  const iteration& it_;
+  const tiling& it_;
   std::int64_t capacity_;
   std::byte* scratch_;
   std::vector<std::byte*> values_;              // per slot: where its elements are now

@@ -3,8 +3,8 @@
 
 #include <serried/creation.hpp>
 
-#include "local/evaluate.hpp"
 #include "local/io/npy_file.hpp"
+#include "local/io/staging.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -19,14 +19,13 @@ npy_info inspect(const std::string& path) {
 array load(const std::string& path) {
   const io::npy_reader file(path);
   const array a = empty(file.extents(), {.dtype = file.type()});
-  file.read_box(box::whole(a.shape()), address_of(a, dims::filled(a.ndim(), 0)));
+  io::read_box(file, box::whole(a.shape()), a);
   return a;
 }
 
 void save(const std::string& path, const array& a) {
   io::npy_writer file = io::npy_writer::create(path, a.dtype(), a.shape());
-  const array plain = a.is_contiguous() ? a : a.copy();
-  file.write_box(box::whole(a.shape()), address_of(plain, dims::filled(plain.ndim(), 0)));
+  io::write_box(file, box::whole(a.shape()), a.is_contiguous() ? a : a.copy());
   file.close();
   file.commit();
 }

@@ -6,8 +6,19 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace serried::inline v0::memory {
+
+/// Keeps a buffer that it can do without.
+class spare_owner {
+ public:
+  /// May be called from any thread until the owner withdraws. Calls nothing of device_memory.
+  virtual void drop_spare() noexcept = 0;
+
+ protected:
+  ~spare_owner() = default;
+};
 
 class device_memory {
  public:
@@ -25,10 +36,27 @@ class device_memory {
     source_ = mine ? std::move(mine) : pool_;
   }
 
+  /// `owner` has a spare, or has it no longer.
+  void offer(spare_owner& owner) {
+    const std::lock_guard lock(mutex_);
+    spare_owners_.push_back(&owner);
+  }
+  void withdraw(spare_owner& owner) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase(spare_owners_, &owner);
+  }
+  /// Makes all owners drop their spares; false when there were none.
+  bool drop_spares() noexcept {
+    const std::lock_guard lock(mutex_);
+    for (spare_owner* const owner : spare_owners_) owner->drop_spare();
+    return !std::exchange(spare_owners_, {}).empty();
+  }
+
  private:
   const std::shared_ptr<memory::pool> pool_;
   mutable std::mutex mutex_;
   std::shared_ptr<resource> source_;
+  std::vector<spare_owner*> spare_owners_;
 };
 
 }  // namespace serried::inline v0::memory

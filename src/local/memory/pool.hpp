@@ -1,9 +1,12 @@
-// A caching allocator over any resource: blocks that come back are kept by size class and handed out again.
+// A caching allocator over any resource, for memory that queues of a device work on.
 #pragma once
 
 #include <serried/memory.hpp>
 
-#include <array>
+#include "local/memory/address_map.hpp"
+#include "local/memory/free_blocks.hpp"
+#include "local/queue.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -11,8 +14,15 @@
 
 namespace serried::inline v0::memory {
 
-/// Thread-safe. Every number of bytes is rounded up to a size class (four to an octave, 512 bytes at least), and the
-/// figures count rounded bytes.
+/// Takes segments from its upstream resource and cuts blocks out of them: the smallest free block that is large enough,
+/// split in units of 512 bytes; what comes back joins its free neighbors. Requests up to 1 MiB share segments of 4 MiB,
+/// those below 10 MiB segments of 32 MiB, larger ones have their own.
+///
+/// A block has a home queue and comes back while the work that uses it may still be waiting there. It is at once free
+/// for later work on that queue; for other queues once its home has reached a mark recorded behind that work, or, when
+/// memory runs out, by making them wait for the mark. Blocks without a home (the host's) are free at once.
+///
+/// Thread-safe. The figures count bytes rounded to units of 512.
 class pool final : public resource {
  public:
   explicit pool(std::shared_ptr<resource> upstream);
@@ -21,28 +31,43 @@ class pool final : public resource {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  [[nodiscard]] std::byte* allocate(std::size_t bytes) override;
+  /// For work on `home`; null: for the calling thread itself, now.
+  [[nodiscard]] std::byte* allocate(std::size_t bytes, const std::shared_ptr<queue>& home);
+  [[nodiscard]] std::byte* allocate(std::size_t bytes) override { return allocate(bytes, nullptr); }
+  /// Queues other than the home must be done with the block, or the home wait for them.
   void deallocate(std::byte* data, std::size_t bytes) noexcept override;
+  [[nodiscard]] std::optional<std::size_t> available() const noexcept override { return upstream_->available(); }
 
   [[nodiscard]] statistics stats() const;
   /// As memory::set_limit.
   void set_limit(std::size_t bytes);
-  void trim() noexcept;
+  /// As memory::trim: waits for the work that freed blocks are still in.
+  void trim();
 
  private:
-  struct size_class {
-    std::vector<std::byte*> free;  // its capacity is never below `blocks`, so that deallocate does not allocate
-    std::size_t blocks = 0;        // in use and free
-  };
-  static constexpr std::size_t class_count = 213;  // up to 2^62 bytes
+  [[nodiscard]] block* find_idle(std::size_t bytes, bool small);
+  [[nodiscard]] block* find_elsewhere(std::size_t bytes, bool small, const std::shared_ptr<queue>& home);
+  [[nodiscard]] block* new_segment(std::size_t bytes, bool small, arena& owner);
+  [[nodiscard]] block* climb(std::size_t bytes, bool small, arena& owner);
+  [[nodiscard]] bool retired(arena& a);
+  void cut(block& b, std::size_t bytes, arena& owner);
+  void give(block& b, arena& to) noexcept;
+  void move_free_blocks(arena& from, arena& to) noexcept;
+  void collect();
+  void release_segments() noexcept;
 
-  std::byte* take(std::size_t index, std::size_t bytes, std::size_t requested);
+  [[nodiscard]] arena& arena_of(const std::shared_ptr<queue>& home);
+  [[nodiscard]] block& new_record();
+  void recycle(block& b) noexcept;
   [[noreturn]] void give_up(std::size_t requested) const;
-  void trim_locked() noexcept;
 
-  std::shared_ptr<resource> upstream_;
+  const std::shared_ptr<resource> upstream_;
   mutable std::mutex mutex_;
-  std::array<size_class, class_count> classes_;
+  std::vector<std::unique_ptr<arena>> arenas_;  // the first has no home
+  address_map<block> in_use_;
+  std::vector<std::unique_ptr<block[]>> records_;
+  block* spare_records_ = nullptr;
+  std::size_t held_ = 0;  // bytes of all segments
   statistics stats_;
 };
 

@@ -161,7 +161,8 @@ SERRIED_HD inline auto absolute(T a) {
 }
 template <class T>
 SERRIED_HD inline T sign(T a) {
-  if constexpr (integer<T>) return static_cast<T>((a > T(0)) - (a < T(0)));
+  if constexpr (unsigned_integer<T>) return static_cast<T>(a != T(0));
+  else if constexpr (integer<T>) return static_cast<T>((a > T(0)) - (a < T(0)));
   else return a > T(0) ? T(1) : a < T(0) ? T(-1) : a == T(0) ? T(0) : a;
 }
 

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 namespace serried::inline v0 {
 
@@ -102,6 +104,20 @@ void set_identities(const reduction& r, std::byte* states, std::int64_t count) {
   });
 }
 
+void set_results_of_nothing(const reduction& r, std::byte* out, std::int64_t count) {
+  const state_layout layout = layout_of(r);
+  std::vector<std::byte> states(static_cast<std::size_t>(layout.words * count) * item_size(layout.type));
+  set_identities(r, states.data(), count);
+  finish(r, {states.data(), count}, out);
+}
+
+std::int64_t results_of(const reduction& r, const box& where) {
+  std::int64_t results = 1;
+  for (int d = 0; d < where.ndim(); ++d)
+    if ((r.axes >> d & 1u) == 0) results *= std::max<std::int64_t>(where.hi[d] - where.lo[d], 0);
+  return results;
+}
+
 void merge(const reduction& r, state_array target, std::int64_t i, state_array source, std::int64_t j) {
   const state_layout layout = layout_of(r);
   if (layout.binned) {
@@ -152,7 +168,7 @@ void finish(const reduction& r, state_array states, std::byte* out) {
   const auto item = static_cast<std::int64_t>(item_size(r.type));
   if (layout.binned) {
     const int components = layout.words / bins::words;
-    const dtype part = !is_complex(r.type) ? r.type : r.type == dtype::complex64 ? dtype::float32 : dtype::float64;
+    const dtype part = component_of(r.type);
     for (std::int64_t i = 0; i < states.count; ++i)
       for (int component = 0; component < components; ++component)
         finish_bins(part, get_bins(states, i, component), out + i * item + component * (item / components));

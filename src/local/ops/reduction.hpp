@@ -15,6 +15,11 @@ void check(const reduction& r);
 /// `count` states of nothing.
 void set_identities(const reduction& r, std::byte* states, std::int64_t count);
 
+/// What reducing nothing gives: `count` numbers of r.type.
+void set_results_of_nothing(const reduction& r, std::byte* out, std::int64_t count);
+/// The number of results of a reduction over a box, which may be empty.
+[[nodiscard]] std::int64_t results_of(const reduction& r, const box& where);
+
 struct state_array {
   std::byte* data;
   std::int64_t count;

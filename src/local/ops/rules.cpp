@@ -28,7 +28,6 @@ dtype common(std::span<const dtype> operands) {
 
 bool integral(dtype t) { return is_bool(t) || is_integer(t); }
 dtype number_of(dtype t) { return is_bool(t) ? dtype::int8 : t; }
-dtype component_of(dtype t) { return t == dtype::complex128 ? dtype::float64 : dtype::float32; }
 
 /// The floating type in which NumPy evaluates a function of an integer.
 dtype floating_of(dtype integer) {
@@ -66,7 +65,7 @@ signature real(const request& r) {
 }
 signature magnitude(const request& r) {
   const dtype t = common(r.operands);
-  return {t, is_complex(t) ? component_of(t) : t};
+  return {t, component_of(t)};
 }
 signature signum(const request& r) {
   const dtype t = not_complex(r, common(r.operands));
@@ -104,7 +103,7 @@ signature bitwise(const request& r) {
 signature classification(const request& r) { return {common(r.operands), dtype::bool_}; }
 signature component(const request& r) {
   const dtype t = common(r.operands);
-  return {t, is_complex(t) ? component_of(t) : t};
+  return {t, component_of(t)};
 }
 signature selection(const request& r) {
   const dtype t = common(r.operands.subspan(1));
@@ -123,6 +122,10 @@ signature resolve(opcode op, std::span<const dtype> operands) {
     default: break;
   }
   refuse(r, "not an element-wise operation");
+}
+
+void refuse_negative_power() {
+  throw value_error("power: integers to negative integer powers are not allowed; convert to a floating dtype");
 }
 
 }  // namespace serried::inline v0::ops

@@ -17,4 +17,7 @@ struct signature {
 /// Throws dtype_error, naming the operation and the dtypes. `op` is an operation, not a structural opcode.
 [[nodiscard]] signature resolve(opcode op, std::span<const dtype> operands);
 
+/// The value_error of an integer to a negative integer power.
+[[noreturn]] void refuse_negative_power();
+
 }  // namespace serried::inline v0::ops

@@ -1,12 +1,15 @@
-#include "local/host/iteration.hpp"
+#include "local/iteration.hpp"
 
-#include "local/host/boundary.hpp"
+#include <serried/error.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
+#include <type_traits>
+#include <utility>
 
-namespace serried::inline v0::host {
+namespace serried::inline v0 {
 namespace {
 
 bool starts_aligned(const std::byte* data, std::int64_t item) {
@@ -29,6 +32,8 @@ class walker {
          const box& where, std::uint32_t reduced_axes, const box& whole)
       : where_(where), ndim_(where.ndim()) {
     add_dims(p, reduced_axes, whole);
+    result_.loads.reserve(p.loads.size());
+    result_.outputs.reserve(outputs.size());
     for (const leaf_load& l : p.loads) result_.loads.push_back(path_of(leaves[l.leaf], l));
     for (const output_binding& o : outputs) {
       const auto item = static_cast<std::int64_t>(item_size(o.type));
@@ -40,8 +45,6 @@ class walker {
   iteration run(bool reducing) {
     order(reducing);
     merge();
-    if (reducing) choose_rows_of_reduction();
-    else choose_rows();
     return std::move(result_);
   }
 
@@ -52,6 +55,8 @@ class walker {
   void add_dims(const program& p, std::uint32_t reduced_axes, const box& whole) {
     const shape extents = where_.extents();
     std::int64_t kept = 1;
+    dims().reserve(static_cast<std::size_t>(ndim_));
+    result_.indices.reserve(static_cast<std::size_t>(ndim_));
     for (int d = 0; d < ndim_; ++d) {
       dims().push_back({extents[d], (reduced_axes >> d & 1u) != 0});
       result_.indices.push_back({where_.lo[d], extents[d] == 1 ? -1 : d});
@@ -62,9 +67,8 @@ class walker {
       dim.result_stride = kept;
       kept *= whole.hi[d] - whole.lo[d];
     }
-    single_.assign(static_cast<std::size_t>(ndim_), false);
     for (const instruction& i : p.code)
-      if (i.op == opcode::index) single_[i.args[0]] = true;
+      if (i.op == opcode::index) single_ |= 1u << i.args[0];
   }
 
   load_path path_of(const leaf_binding& leaf, const leaf_load& load) {
@@ -90,7 +94,7 @@ class walker {
         if (first < lo) (void)resolve_outside(first, lo, hi, leaf.extent[d], boundary);
         if (last >= hi) (void)resolve_outside(last, lo, hi, leaf.extent[d], boundary);
         path.guards.push_back({out, first, lo, hi, leaf.extent[d], stride, boundary});
-        single_[static_cast<std::size_t>(out)] = true;
+        single_ |= 1u << out;
         continue;
       }
       const outside there = resolve_outside(first, lo, hi, leaf.extent[d], boundary);
@@ -100,30 +104,17 @@ class walker {
     return path;
   }
 
-  /// Gives every per-dimension table the order `from` (old numbers, outermost first; some may be left out).
   void rearrange(const std::vector<int>& from) {
-    const auto pick = [&](const auto& old) {
-      std::decay_t<decltype(old)> fresh;
-      for (const int d : from) fresh.push_back(old[static_cast<std::size_t>(d)]);
-      return fresh;
-    };
-    std::vector<int> to(dims().size(), -1);
-    for (std::size_t d = 0; d < from.size(); ++d) to[static_cast<std::size_t>(from[d])] = static_cast<int>(d);
-    result_.dims = pick(result_.dims);
-    single_ = pick(single_);
-    for (load_path& l : result_.loads) {
-      l.stride = pick(l.stride);
-      for (guard& g : l.guards)
-        if (g.dim >= 0) g.dim = to[static_cast<std::size_t>(g.dim)];
-    }
-    for (output_path& o : result_.outputs) o.stride = pick(o.stride);
-    for (index_path& i : result_.indices)
-      if (i.dim >= 0) i.dim = to[static_cast<std::size_t>(i.dim)];
+    result_.rearrange(from);
+    std::uint32_t single = 0;
+    for (std::size_t d = 0; d < from.size(); ++d) single |= (single_ >> from[d] & 1u) << d;
+    single_ = single;
   }
 
   /// Drops dimensions of length 1 and puts long strides outermost: those of the output, or of what is reduced.
   void order(bool reducing) {
     std::vector<int> from;
+    from.reserve(dims().size());
     for (int d = 0; d < count(); ++d)
       if (dims()[static_cast<std::size_t>(d)].extent != 1) from.push_back(d);
     const auto span = [&](int d) {
@@ -133,14 +124,14 @@ class walker {
       for (const load_path& l : result_.loads) total += std::abs(l.stride[static_cast<std::size_t>(d)]);
       return total;
     };
-    std::stable_sort(from.begin(), from.end(), [&](int a, int b) { return span(a) > span(b); });
+    if (from.size() > 1) std::stable_sort(from.begin(), from.end(), [&](int a, int b) { return span(a) > span(b); });
     rearrange(from);
   }
 
   bool mergeable(std::size_t outer, std::size_t inner) {
     const iteration_dim& o = dims()[outer];
     const iteration_dim& i = dims()[inner];
-    if (single_[outer] || single_[inner] || o.reduced != i.reduced) return false;
+    if (((single_ >> outer | single_ >> inner) & 1u) != 0 || o.reduced != i.reduced) return false;
     if (!o.reduced && o.result_stride != i.result_stride * i.extent) return false;
     const auto runs_on = [&](const auto& path) { return path.stride[outer] == path.stride[inner] * i.extent; };
     return std::all_of(result_.loads.begin(), result_.loads.end(), runs_on) &&
@@ -149,6 +140,7 @@ class walker {
 
   void merge() {
     std::vector<int> from;
+    from.reserve(dims().size());
     for (std::size_t d = 0; d < dims().size(); ++d) {
       if (!from.empty() && mergeable(static_cast<std::size_t>(from.back()), d)) {
         dims()[d].extent *= dims()[static_cast<std::size_t>(from.back())].extent;
@@ -158,65 +150,11 @@ class walker {
       }
     }
     rearrange(from);
-    while (count() < 2) add_unit_dim(0, false);
-  }
-
-  void add_unit_dim(int before, bool reduced) {
-    const auto insert = [&](auto& table, auto value) { table.insert(table.begin() + before, value); };
-    insert(dims(), iteration_dim{1, reduced, 0});
-    insert(single_, false);
-    for (load_path& l : result_.loads) {
-      insert(l.stride, std::int64_t{0});
-      for (guard& g : l.guards) g.dim += g.dim >= before;
-    }
-    for (output_path& o : result_.outputs) insert(o.stride, std::int64_t{0});
-    for (index_path& i : result_.indices) i.dim += i.dim >= before;
-  }
-
-  void move_to_rows(int d) {
-    std::vector<int> from(dims().size());
-    std::iota(from.begin(), from.end(), 0);
-    from.erase(from.begin() + d);
-    from.insert(from.end() - 1, d);
-    rearrange(from);
-  }
-
-  int longest_outer() {
-    int best = count() - 2;
-    for (int d = 0; d < count() - 1; ++d)
-      if (dims()[static_cast<std::size_t>(d)].extent > dims()[static_cast<std::size_t>(best)].extent) best = d;
-    return best;
-  }
-
-  void choose_rows() {
-    const int columns = count() - 1;
-    for (const load_path& l : result_.loads) {
-      const std::int64_t along = std::abs(l.stride[static_cast<std::size_t>(columns)]);
-      for (int d = 0; along > l.item && d < columns; ++d) {
-        if (std::abs(l.stride[static_cast<std::size_t>(d)]) != l.item) continue;
-        move_to_rows(d);
-        result_.transposed = result_.rows() > 1;
-        return;
-      }
-    }
-    if (result_.columns() * result_.rows() < 512) move_to_rows(longest_outer());
-  }
-
-  /// Rows whose class differs from the columns' make tiles that reduce in one direction.
-  void choose_rows_of_reduction() {
-    const bool columns_reduced = dims().back().reduced;
-    for (int d = count() - 2; d >= 0; --d) {
-      if (dims()[static_cast<std::size_t>(d)].reduced == columns_reduced) continue;
-      move_to_rows(d);
-      return;
-    }
-    if (columns_reduced) move_to_rows(longest_outer());
-    else add_unit_dim(count() - 1, true);
   }
 
   const box& where_;
   int ndim_;
-  std::vector<bool> single_;  // dimensions that must not merge
+  std::uint32_t single_ = 0;  // bit d: dimension d must not merge
   iteration result_;
 };
 
@@ -232,8 +170,55 @@ bool load_path::uniform() const {
   return guards.empty() && std::all_of(stride.begin(), stride.end(), [](std::int64_t s) { return s == 0; });
 }
 
+void iteration::rearrange(std::span<const int> from) {
+  bool same = from.size() == dims.size();
+  for (std::size_t d = 0; same && d < from.size(); ++d) same = from[d] == static_cast<int>(d);
+  if (same) return;
+  const auto pick = [&](auto& table) {
+    std::decay_t<decltype(table)> fresh;
+    fresh.reserve(from.size());
+    for (const int d : from) {
+      if (d < 0) fresh.emplace_back();
+      else fresh.push_back(table[static_cast<std::size_t>(d)]);
+    }
+    table = std::move(fresh);
+  };
+  std::vector<int> to(dims.size(), -1);
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (from[d] >= 0) to[static_cast<std::size_t>(from[d])] = static_cast<int>(d);
+  pick(dims);
+  for (load_path& l : loads) {
+    pick(l.stride);
+    for (guard& g : l.guards)
+      if (g.dim >= 0) g.dim = to[static_cast<std::size_t>(g.dim)];
+  }
+  for (output_path& o : outputs) pick(o.stride);
+  for (index_path& i : indices)
+    if (i.dim >= 0) i.dim = to[static_cast<std::size_t>(i.dim)];
+}
+
+outside resolve_outside(std::int64_t i, std::int64_t lo, std::int64_t hi, std::int64_t extent, const faces& boundary) {
+  const face none;
+  const face& f = i < 0 ? boundary.low : i >= extent ? boundary.high : none;
+  std::int64_t inside = i;
+  switch (f.kind) {
+    case boundary_kind::value: return {0, &f.value};
+    case boundary_kind::periodic: inside = ((i % extent) + extent) % extent; break;
+    case boundary_kind::edge: inside = std::clamp<std::int64_t>(i, 0, extent - 1); break;
+    case boundary_kind::none: break;
+  }
+  if (inside < lo || inside >= hi)
+    throw index_error(fmt::format("index {} of a dimension of length {} is read, but only {} to {} are there", i,
+                                  extent, lo, hi - 1));
+  return {inside};
+}
+
 iteration make_iteration(const program& p, std::span<const leaf_binding> leaves,
                          std::span<const output_binding> outputs, const box& where) {
+  for (const output_binding& o : outputs)
+    for (int d = 0; d < where.ndim(); ++d)
+      if (o.stride[d] == 0 && where.hi[d] - where.lo[d] > 1)
+        throw value_error("an output whose elements share memory cannot be written (a stride is 0)");
   return walker(p, leaves, outputs, where, 0, where).run(false);
 }
 
@@ -242,4 +227,4 @@ iteration make_iteration(const program& p, std::span<const leaf_binding> leaves,
   return walker(p, leaves, {}, where, r.axes, whole).run(true);
 }
 
-}  // namespace serried::inline v0::host
+}  // namespace serried::inline v0

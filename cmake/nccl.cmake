@@ -1,0 +1,17 @@
+# Sets SERRIED_NCCL_FOUND and nccl_libraries. NCCL is part of no CMake package; it lies beside the CUDA toolkit or where
+# NCCL_ROOT says.
+option(SERRIED_NCCL "Build the NCCL communicator (when CUDA and NCCL are found)" ON)
+set(SERRIED_NCCL_FOUND FALSE)
+set(nccl_libraries)
+if(SERRIED_NCCL AND SERRIED_CUDA_FOUND)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NCCL_ROOT}/include ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(NCCL_LIBRARY nccl HINTS ${NCCL_ROOT}/lib ${NCCL_ROOT}/lib64 ${CUDAToolkit_LIBRARY_DIR})
+  mark_as_advanced(NCCL_INCLUDE_DIR NCCL_LIBRARY)
+  if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+    set(SERRIED_NCCL_FOUND TRUE)
+    set(nccl_libraries ${NCCL_LIBRARY})
+    message(STATUS "NCCL communicator: with ${NCCL_LIBRARY}")
+  else()
+    message(STATUS "NCCL communicator: not built, NCCL was not found")
+  endif()
+endif()

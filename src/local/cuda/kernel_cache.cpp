@@ -1,0 +1,90 @@
+#include "local/cuda/kernel_cache.hpp"
+
+#include "local/cuda/device.hpp"
+#include "local/cuda/disk_cache.hpp"
+#include "local/cuda/library.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace serried::inline v0::cuda {
+
+namespace {
+
+bool is_set(const char* variable, std::string_view value) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr && text == value;
+}
+
+/// A kernel that is there, or is being made by the thread that holds the mutex.
+struct slot {
+  std::mutex making;
+  std::atomic<bool> ready{false};
+  loaded_kernel kernel;
+};
+
+}  // namespace
+
+struct kernel_cache::impl {
+  explicit impl(const device_traits& device) : architecture(architecture_of(device)) {}
+
+  slot& slot_of(const std::string& key) {
+    {
+      const std::shared_lock lock(mutex);
+      if (const auto found = slots.find(key); found != slots.end()) return found->second;
+    }
+    const std::unique_lock lock(mutex);
+    return slots[key];
+  }
+
+  void make(slot& s, const launch& l) {
+    const std::lock_guard lock(s.making);
+    if (s.ready) return;
+    const auto start = std::chrono::steady_clock::now();
+    const std::string text = l.text();
+    bool compiled = false;
+    const std::string image = disk.get(compiled_for + text, [&] {
+      compiled = true;
+      return compile(text, architecture);
+    });
+    s.kernel = loaded_kernel(image);
+    s.ready = true;
+    if (!log) return;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    fmt::print(stderr, "serried: a kernel for {}, {} in {:.1f} ms, {} registers:\n{}\n", architecture,
+               compiled ? "compiled" : "read from the cache", took.count(), s.kernel.registers(), text);
+  }
+
+  const std::string architecture;
+  const std::string compiled_for = compilation_key(architecture);
+  const disk_cache disk = disk_cache::from_environment();
+  const bool log = is_set("SERRIED_LOG", "debug");
+  const bool synchronous = is_set("SERRIED_SYNC", "1");
+  std::shared_mutex mutex;
+  std::unordered_map<std::string, slot> slots;  // which stay where they are
+};
+
+kernel_cache::kernel_cache(const device_traits& device) : impl_(std::make_unique<impl>(device)) {}
+kernel_cache::~kernel_cache() = default;
+
+const loaded_kernel& kernel_cache::get(const launch& l) {
+  slot& s = impl_->slot_of(l.key);
+  if (!s.ready.load(std::memory_order_acquire)) impl_->make(s, l);
+  return s.kernel;
+}
+
+void kernel_cache::run(const loaded_kernel& kernel, std::uint32_t blocks, std::uint32_t threads,
+                       const std::uint64_t* words, cudaStream_t stream) {
+  kernel.run(blocks, threads, words, stream);
+  if (impl_->synchronous) check(cudaStreamSynchronize(stream), "running a kernel");
+}
+
+}  // namespace serried::inline v0::cuda

@@ -1,0 +1,68 @@
+// Launches that were planned before. Programs run in loops over the same arrays: all that differs is scalars' values.
+#pragma once
+
+#include "local/cuda/launch.hpp"
+#include "local/program.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace serried::inline v0::cuda {
+
+class loaded_kernel;
+
+/// All that planning looks at: a program's structure and every address, extent, stride, window and boundary, but not
+/// the values of the program's scalars.
+class plan_key {
+ public:
+  /// A thread's, made anew in the same memory: valid until the thread's next call.
+  [[nodiscard]] static const plan_key& of(const program& p, std::span<const leaf_binding> leaves,
+                                          std::span<const output_binding> outputs, const box& where);
+
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  friend bool operator==(const plan_key& a, const plan_key& b) noexcept { return a.words_ == b.words_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint64_t hash_ = 0;
+};
+
+/// A launch without its text.
+struct plan {
+  const loaded_kernel* kernel = nullptr;  ///< which outlives the cache of plans
+  std::uint32_t blocks = 1;
+  std::uint32_t threads = 1;
+  std::vector<std::uint64_t> words;  ///< as in launch: the program's scalars come last
+
+  void set_scalars(std::span<const scalar_value> scalars);
+};
+
+/// Thread-safe.
+class plan_cache {
+ public:
+  static constexpr std::size_t capacity = 1024;
+
+  /// Copies what was kept for the key into `p`; false when there is nothing.
+  [[nodiscard]] bool find(const plan_key& key, plan& p) const;
+  /// Makes room by dropping all others.
+  void keep(const plan_key& key, const plan& p);
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct entry {
+    plan_key key;
+    plan what;
+  };
+  struct as_it_is {
+    std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
+  };
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, entry, as_it_is> entries_;  // of two keys with one hash only the later
+};
+
+}  // namespace serried::inline v0::cuda

@@ -1,0 +1,119 @@
+// How a stencil kernel walks a box and what it keeps in registers: everything its text depends on.
+#pragma once
+
+#include "local/cuda/launch.hpp"
+#include "local/iteration.hpp"
+#include "local/program.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace serried::inline v0::cuda::stencil {
+
+inline constexpr int threads = 256;
+
+/// A dimension in which a leaf is read beyond its window. Four words: the leaf's index at iteration index 0 and offset
+/// 0, the window's two ends, the leaf's extent.
+struct bend {
+  int dim;
+  boundary_kind low, high;
+  int words;
+  [[nodiscard]] bool has_value() const { return low == boundary_kind::value || high == boundary_kind::value; }
+};
+
+/// Arrays with equal strides, one word (bytes) per dimension. Offsets of a thread's cell are kept once per place.
+struct place {
+  bool contiguous;  ///< along the rows; then that stride is the item size
+  int item;
+  int words;
+};
+
+/// A bend of a line, and where its face values are among the words (−1: none).
+struct line_bend {
+  int bend;
+  int low, high;
+};
+
+/// A position along a row, counted from the first cell of a thread's group, and the offsets along the march at which
+/// some cell of the group needs it: fetched at the highest, then handed down from plane to plane.
+struct position {
+  int lowest = 0, highest = -1;
+  [[nodiscard]] bool used() const { return lowest <= highest; }
+  [[nodiscard]] bool chained() const { return lowest < highest; }
+};
+
+/// What one fetch takes of a row: one position, or `wide` of them in one aligned access.
+struct piece {
+  int at;
+  int wide;
+  bool checked;  ///< may lie outside of what can be read for some thread
+};
+
+/// One address per plane and what the program reads there: consecutive positions around it.
+struct fetch {
+  int plane;  ///< offset along the march
+  int word;   ///< the address at iteration index 0
+  std::vector<piece> pieces;
+};
+
+/// All rows of one array that differ only in the offset along the march.
+struct line {
+  dtype type;
+  int place;
+  bool kept;                ///< nothing is stored there: fetches may overtake stores
+  bool uniform;             ///< all cells of a row read one and the same element
+  std::vector<int> offset;  ///< per dimension; 0 along rows and march
+  int first_plane, planes;  ///< kept in registers
+  int first_position;
+  std::vector<position> positions;
+  std::vector<line_bend> bends;  ///< not along the rows; by dimension of the leaf
+  line_bend along{-1, -1, -1};   ///< along the rows
+  int range;                     ///< two words: the row indices that can be read as they are
+  std::vector<fetch> each_step;
+  std::vector<fetch> at_start;
+};
+
+struct load_place {
+  int line;
+  int plane, shift;  ///< offsets along march and row
+};
+
+struct output {
+  dtype type;
+  int place;
+  int word;
+  bool wide;  ///< whole groups are stored in one access
+};
+
+/// A coordinate that the program asks for: word `first` plus the iteration's index along dim (−1: none).
+struct coordinate {
+  int dim;
+  int word;
+};
+
+/// A thread's cells: `groups` groups of `wide` consecutive ones, the groups width · wide apart. A block is `width`
+/// threads along the rows, and the others along dimension `across`.
+struct plan {
+  int ndim;
+  int march, across;  ///< dimensions; −1: none
+  int wide, groups, width;
+  bool crowded;  ///< with values: two blocks shall share a multiprocessor nevertheless
+  int unroll;    ///< steps of the march
+  bool ragged;   ///< groups may hang over a row's ends
+  int lead;      ///< cells by which the first group begins before the row
+  int extents;   ///< words: extents per dimension, then planes per chunk and tiles per slab
+  int digits;    ///< words: count and divisor of each part of the block's number
+  std::vector<bend> bends;
+  std::vector<place> places;
+  std::vector<line> lines;
+  std::vector<load_place> loads;
+  std::vector<output> outputs;
+  std::vector<coordinate> coordinates;  ///< per output axis
+  std::vector<int> scalars;             ///< first word
+};
+
+/// The kernel's source; `words` is the length of the argument block.
+[[nodiscard]] std::string text_of(const program& p, const plan& how, std::size_t words);
+
+}  // namespace serried::inline v0::cuda::stencil

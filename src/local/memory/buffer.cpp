@@ -1,0 +1,64 @@
+#include "local/memory/buffer.hpp"
+
+#include "local/memory/pool.hpp"
+
+#include <algorithm>
+
+namespace serried::inline v0::memory {
+
+buffer::buffer(std::shared_ptr<resource> from, std::size_t bytes, std::shared_ptr<queue> home)
+    : source_(std::move(from)), bytes_(bytes), home_(std::move(home)), writer_(home_) {
+  if (home_) pool_ = dynamic_cast<pool*>(source_.get());
+  data_ = pool_ != nullptr ? pool_->allocate(bytes, home_) : source_->allocate(bytes);
+}
+
+buffer::~buffer() {
+  if (data_ == nullptr) return;
+  try {
+    if (home_) {
+      if (writer_ != home_) home_->wait_for(*writer_->record());
+      for (const auto& q : readers_)
+        if (q != home_) home_->wait_for(*q->record());
+      // Another allocator may lend the memory to anyone.
+      if (pool_ == nullptr) home_->record()->wait();
+    }
+    source_->deallocate(data_, bytes_);
+  } catch (...) {
+    // The device failed or is gone: the block is lost, and nobody gets it while something may still write to it.
+  }
+}
+
+void buffer::read_on(const std::shared_ptr<queue>& q) {
+  if (!home_ || q == writer_ || std::find(readers_.begin(), readers_.end(), q) != readers_.end()) return;
+  q->wait_for(*writer_->record());
+  // Few at a time: an array that lives long must not keep every queue that ever read it.
+  if (constexpr std::size_t most = 8; readers_.size() == most) {
+    for (const auto& r : readers_)
+      if (r != home_) home_->wait_for(*r->record());
+    readers_.clear();
+    if (home_ != writer_) readers_.push_back(home_);
+    if (home_ == q) return;
+  }
+  readers_.push_back(q);
+}
+
+void buffer::write_on(const std::shared_ptr<queue>& q) {
+  if (!home_ || only_user() == q.get()) return;
+  if (writer_ != q) q->wait_for(*writer_->record());
+  for (const auto& r : readers_)
+    if (r != q) q->wait_for(*r->record());
+  readers_.clear();
+  writer_ = q;
+}
+
+void buffer::swap(buffer& other) noexcept {
+  std::swap(source_, other.source_);
+  std::swap(pool_, other.pool_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(home_, other.home_);
+  std::swap(writer_, other.writer_);
+  std::swap(readers_, other.readers_);
+}
+
+}  // namespace serried::inline v0::memory
