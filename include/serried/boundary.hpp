@@ -55,7 +55,7 @@ namespace detail {
 template <class Array>
 SERRIED_API bounded<Array> make_bounded(const basic_expr<Array>& e, std::vector<boundary_pair> pairs);
 template <class Array>
-SERRIED_API basic_expr<Array> make_at(const basic_expr<Array>& e, const dims& offset);
+SERRIED_API basic_expr<Array> make_at(basic_expr<Array> e, const dims& offset);
 template <class Array>
 SERRIED_API basic_expr<Array> make_index(const basic_expr<Array>& like, int axis);
 template <class Array>

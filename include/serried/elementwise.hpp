@@ -3,6 +3,8 @@
 
 #include <serried/expr.hpp>
 
+#include <utility>
+
 namespace serried::inline v0 {
 
 namespace detail {
@@ -16,11 +18,11 @@ concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(argume
 // Each takes arrays, expressions, bounded arrays and (all but one operand) C++ numbers, which broadcast together. They
 // throw shape_error and dtype_error, naming the operation, and value_error for an integer that does not fit the arrays'
 // dtype.
-#define SERRIED_OPERATION(name, count, rule, expression) \
-  template <class... T>                                  \
-    requires detail::fits<opcode::name, T...>            \
-  [[nodiscard]] expr_of<T...> name(const T&... values) { \
-    return detail::operation(opcode::name, values...);   \
+#define SERRIED_OPERATION(name, count, rule, expression)                \
+  template <class... T>                                                 \
+    requires detail::fits<opcode::name, T...>                           \
+  [[nodiscard]] expr_of<T...> name(T&&... values) {                     \
+    return detail::operation(opcode::name, std::forward<T>(values)...); \
   }
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
@@ -28,15 +30,15 @@ concept fits = operands<T...> && sizeof...(T) == static_cast<std::size_t>(argume
 /// NumPy's short name of `absolute`.
 template <class T>
   requires operands<T>
-[[nodiscard]] expr_of<T> abs(const T& a) {
-  return detail::operation(opcode::absolute, a);
+[[nodiscard]] expr_of<T> abs(T&& a) {
+  return detail::operation(opcode::absolute, std::forward<T>(a));
 }
 
-#define SERRIED_BINARY_OPERATOR(symbol, name)                           \
-  template <class A, class B>                                           \
-    requires operands<A, B>                                             \
-  [[nodiscard]] expr_of<A, B> operator symbol(const A& a, const B& b) { \
-    return detail::operation(opcode::name, a, b);                       \
+#define SERRIED_BINARY_OPERATOR(symbol, name)                                       \
+  template <class A, class B>                                                       \
+    requires operands<A, B>                                                         \
+  [[nodiscard]] expr_of<A, B> operator symbol(A&& a, B&& b) {                       \
+    return detail::operation(opcode::name, std::forward<A>(a), std::forward<B>(b)); \
   }
 SERRIED_BINARY_OPERATOR(+, add)
 SERRIED_BINARY_OPERATOR(-, subtract)
@@ -58,13 +60,13 @@ SERRIED_BINARY_OPERATOR(||, logical_or)
 
 template <class A>
   requires operands<A>
-[[nodiscard]] expr_of<A> operator-(const A& a) {
-  return detail::operation(opcode::negative, a);
+[[nodiscard]] expr_of<A> operator-(A&& a) {
+  return detail::operation(opcode::negative, std::forward<A>(a));
 }
 template <class A>
   requires operands<A>
-[[nodiscard]] expr_of<A> operator!(const A& a) {
-  return detail::operation(opcode::logical_not, a);
+[[nodiscard]] expr_of<A> operator!(A&& a) {
+  return detail::operation(opcode::logical_not, std::forward<A>(a));
 }
 
 /// All bits turned over; `!` of a bool array.
@@ -76,8 +78,8 @@ template <class A>
 /// NumPy's short name of `power`.
 template <class A, class B>
   requires operands<A, B>
-[[nodiscard]] expr_of<A, B> pow(const A& a, const B& b) {
-  return detail::operation(opcode::power, a, b);
+[[nodiscard]] expr_of<A, B> pow(A&& a, B&& b) {
+  return detail::operation(opcode::power, std::forward<A>(a), std::forward<B>(b));
 }
 
 // In place: written through to whoever shares the data. The dtype stays (NumPy's same_kind rule).

@@ -78,7 +78,9 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
   basic_expr max() const;
   basic_expr max(const reduce_options& options) const;
 
-  [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const noexcept { return state_; }
+  // Internal.
+  [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const& noexcept { return state_; }
+  [[nodiscard]] std::shared_ptr<const expr_state<Array>> state() && noexcept { return std::move(state_); }
 
  private:
   std::shared_ptr<const expr_state<Array>> state_;
@@ -128,15 +130,15 @@ struct common_array<void, A, Rest...> : common_array<A, Rest...> {};
 template <class Array>
 class argument {
  public:
-  argument(const Array& a) : expr_(a) {}              // NOLINT(google-explicit-constructor)
-  argument(const basic_expr<Array>& e) : expr_(e) {}  // NOLINT(google-explicit-constructor)
-  argument(const bounded<Array>& a) : expr_(a) {}     // NOLINT(google-explicit-constructor)
-  argument(const scalar& s) : scalar_(s) {}           // NOLINT(google-explicit-constructor)
+  argument(const Array& a) : expr_(a) {}                  // NOLINT(google-explicit-constructor)
+  argument(basic_expr<Array> e) : expr_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
+  argument(const bounded<Array>& a) : expr_(a) {}         // NOLINT(google-explicit-constructor)
+  argument(const scalar& s) : scalar_(s) {}               // NOLINT(google-explicit-constructor)
   template <class T>
     requires element<T>
   argument(T value) : scalar_(scalar(value)) {}  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] const std::optional<basic_expr<Array>>& expression() const noexcept { return expr_; }
+  [[nodiscard]] std::optional<basic_expr<Array>>& expression() noexcept { return expr_; }
   [[nodiscard]] const std::optional<scalar>& number() const noexcept { return scalar_; }
 
  private:
@@ -144,9 +146,10 @@ class argument {
   std::optional<scalar> scalar_;
 };
 
-/// Appends one operation to its operands' programs. Throws shape_error or dtype_error, naming the operation.
+/// Appends one operation to its operands' programs, in place of what nobody else holds. Throws shape_error or
+/// dtype_error, naming the operation.
 template <class Array>
-SERRIED_API basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands);
+SERRIED_API basic_expr<Array> apply(opcode op, std::span<argument<Array>> operands);
 
 template <class T>
 concept has_array = requires { typename array_type<std::remove_cvref_t<T>>::type; };
@@ -168,8 +171,8 @@ using expr_of = basic_expr<array_of<T...>>;
 
 namespace detail {
 template <class... T>
-expr_of<T...> operation(opcode op, const T&... values) {
-  const argument<array_of<T...>> arguments[] = {argument<array_of<T...>>(values)...};
+expr_of<T...> operation(opcode op, T&&... values) {
+  argument<array_of<T...>> arguments[] = {argument<array_of<T...>>(std::forward<T>(values))...};
   return apply<array_of<T...>>(op, arguments);
 }
 }  // namespace detail

@@ -9,7 +9,7 @@
 
 namespace serried::inline v0::memory {
 
-/// Where buffers come from. An implementation passes tests/local/resource_conformance.
+/// Where buffers come from.
 class SERRIED_API resource {
  public:
   virtual ~resource() = default;

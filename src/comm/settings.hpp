@@ -14,8 +14,8 @@ struct settings {
   carrier devices = carrier::automatic;  ///< SERRIED_COMM=auto|mpi|nccl
   bool progress_thread = true;           ///< SERRIED_PROGRESS=thread|inline
   bool check = false;                    ///< SERRIED_CHECK=0|1
-  /// SERRIED_TIMEOUT, in seconds: how long one call may wait before the run is taken for stalled; 0 for ever. Until
-  /// ranks send heartbeats a rank that computes looks like one that is stuck, hence the generous default.
+  /// SERRIED_TIMEOUT, in seconds: how long one call may wait before the run is taken for stalled; 0 for ever. A
+  /// rank that computes for long looks to the others like one that is stuck, hence the generous default.
   std::chrono::duration<double> stall_limit{1800};
 };
 

@@ -105,6 +105,20 @@ const serried::mesh& mesh_of(const expr_state<array>& e) {
   return e.leaves.front().data.mesh();
 }
 
+// Lets one queue go on behind another, also when an exception passes: what the other still writes belongs to arrays that
+// are at home in the first.
+struct rejoin {
+  queue& main;
+  queue& side;
+  ~rejoin() {
+    try {
+      if (&side != &main) main.wait_for(*side.record());
+    } catch (...) {
+      // The device failed: the next synchronization says so.
+    }
+  }
+};
+
 // Each dimension is split as in the first leaf on that mesh that splits it over axes that are still free.
 distribution_ptr result_distribution(const expr_state<array>& e) {
   const serried::mesh& grid = mesh_of(e);
@@ -230,9 +244,9 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
       timeline->add("exchange", "exchange", remote.times().begin, remote.times().end);
       timeline->add("border", "exchange", remote.times().end, now());
     }
-    if (side != main) main->wait_for(*side->record());
   };
   const auto compute_all = [&] {
+    const rejoin at_the_end{*main, *side};
     begin_exchange();
     compute_borders(compute_interior());
   };

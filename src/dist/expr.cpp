@@ -11,9 +11,9 @@ namespace serried::inline v0 {
 template class basic_expr<dist::array>;
 
 namespace detail {
-template dist::expr apply(opcode, std::span<const argument<dist::array>>);
+template dist::expr apply(opcode, std::span<argument<dist::array>>);
 template bounded<dist::array> make_bounded(const dist::expr&, std::vector<boundary_pair>);
-template dist::expr make_at(const dist::expr&, const dims&);
+template dist::expr make_at(dist::expr, const dims&);
 template dist::expr make_index(const dist::expr&, int);
 template dist::expr make_invert(const dist::expr&);
 template dist::expr make_on_border(const dist::expr&, std::int64_t);

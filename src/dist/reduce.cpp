@@ -90,7 +90,8 @@ void for_each_slab(const box& all, const reduction& r, F&& f) {
 }  // namespace
 
 array reduce(const expr_state<array>& e, const distribution_ptr& where) {
-  if (!is_local(e, *where)) {
+  // What may fail on one rank is computed first, since evaluating fails on all ranks or on none.
+  if (!is_local(e, *where) || may_fail(e.code)) {
     expr_state<array> plain = e;
     plain.root.reset();
     expr_state<array> again = *basic_expr<array>(evaluate_as(plain, where)).state();

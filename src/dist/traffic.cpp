@@ -27,7 +27,10 @@ void mesh_traffic::settle(std::size_t most) {
 }
 
 const std::shared_ptr<queue>& mesh_traffic::side_queue(engine& device) {
-  if (!side) side = device.make_queue(true);
+  if (side_device != &device) {
+    side = device.make_queue(true);
+    side_device = &device;
+  }
   return side;
 }
 

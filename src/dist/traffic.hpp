@@ -30,6 +30,7 @@ struct mesh_traffic {
   /// The queue of packing, exchanges and borders on an asynchronous device, made when first needed.
   [[nodiscard]] const std::shared_ptr<queue>& side_queue(engine& device);
   std::shared_ptr<queue> side;
+  const engine* side_device = nullptr;  ///< whose queue it is
 
   std::map<std::uint32_t, communicator> along;  ///< communicators along sets of axes, made when first needed
 };

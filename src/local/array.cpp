@@ -164,6 +164,7 @@ void array::read(void* out, serried::dtype type, std::int64_t count) const {
 void* array::exported_data(serried::dtype type) const {
   if (type != dtype_) throw dtype_error(fmt::format("data: the array holds {}, not {}", name(dtype_), name(type)));
   storage_->pin_down();
+  storage_->write_on(*storage_->device());  // whatever the caller does there
   return address_of(*this, dims::filled(ndim(), 0));
 }
 

@@ -38,7 +38,7 @@ std::uint16_t append_for(builder<Array>& b, const basic_expr<Array>& values, con
     throw dtype_error(
         fmt::format("{}: {} values do not go into an array of {} (NumPy's same_kind rule); astype converts", operation,
                     name(from), name(type)));
-  return b.cast(b.append(*source.state()), type);
+  return b.cast(b.append(std::move(source).state()), type);
 }
 
 }  // namespace serried::inline v0

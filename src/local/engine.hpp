@@ -40,6 +40,9 @@ class engine {
   engine& operator=(const engine&) = delete;
 
   [[nodiscard]] virtual std::string_view name() const = 0;  ///< "host", "cuda"
+  /// Names the physical device among those of the machine: "host", "cuda 0000:17:00.0" (the GPU's PCI bus id). Engines
+  /// of one place can use each other's memory and marks.
+  [[nodiscard]] virtual std::string_view place() const = 0;
   /// The device's memory.
   [[nodiscard]] memory::device_memory& memory() noexcept { return memory_; }
   /// Bytes of it for work on the calling thread's current queue: at home there. Throws out_of_memory.

@@ -10,7 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace serried::inline v0 {
@@ -72,21 +76,32 @@ program copy_program(dtype type) {
 
 void check_device(const array& a, const engine& device) {
   const auto& its = *a.data_storage()->device();
-  if (its.name() != device.name())
+  if (its.place() != device.place())
     throw device_error(fmt::format("an array of shape {} is on device {}, the current one is {}", to_string(a.shape()),
-                                   its.name(), device.name()));
+                                   its.place(), device.place()));
 }
 
 void check_devices(const expr_state<array>& e, const engine& device) {
   for (const auto& l : e.leaves) check_device(l.data, device);
 }
 
-std::vector<leaf_binding> bind_leaves(const expr_state<array>& e, engine& on) {
-  std::vector<leaf_binding> leaves;
-  leaves.reserve(e.leaves.size());
-  for (const auto& l : e.leaves) leaves.push_back(bind_leaf(l.data, l.boundary, on));
-  return leaves;
-}
+/// The leaves bound; a few of them without going for memory.
+class bound_leaves {
+ public:
+  bound_leaves(const expr_state<array>& e, engine& on) {
+    leaves_.reserve(e.leaves.size());
+    for (const auto& l : e.leaves) leaves_.push_back(bind_leaf(l.data, l.boundary, on));
+  }
+  bound_leaves(const bound_leaves&) = delete;
+  bound_leaves& operator=(const bound_leaves&) = delete;
+
+  operator std::span<const leaf_binding>() const { return leaves_; }
+
+ private:
+  alignas(leaf_binding) std::array<std::byte, 4 * sizeof(leaf_binding)> space_;
+  std::pmr::monotonic_buffer_resource nearby_{space_.data(), space_.size()};
+  std::pmr::vector<leaf_binding> leaves_{&nearby_};
+};
 
 std::pair<const std::byte*, const std::byte*> byte_range(const array& a) {
   const std::byte* low = address_of(a, dims::filled(a.ndim(), 0));
@@ -151,7 +166,7 @@ array evaluate(const expr_state<array>& e) {
   check_leaves(e);
   const std::shared_ptr<engine> device = context::current().device_engine();
   check_devices(e, *device);
-  const auto leaves = bind_leaves(e, *device);
+  const bound_leaves leaves(e, *device);
   const box all = box::whole(e.shape);
   if (!e.root) {
     array out = allocate(device, e.shape, e.type);
@@ -182,8 +197,8 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
     way_ = way::swap;
     memory::buffer spare = data.take_spare(placement_of(target));
     const bool fits = spare.data() != nullptr;
-    const auto fresh = std::make_shared<storage>(
-        data.device(), fits ? std::move(spare) : data.device()->allocate(data.bytes()));
+    const auto fresh =
+        std::make_shared<storage>(data.device(), fits ? std::move(spare) : data.device()->allocate(data.bytes()));
     out_ = array(fresh, target.offset(), target.shape(), target.strides(), target.dtype());
     if (fits) return;
     const auto item = item_size(target.dtype());
@@ -220,7 +235,7 @@ void assign(const array& target, const expr& values) {
   check_device(target, *device);
   write_target write(target, reads_elsewhere(e, target));
   const box all = box::whole(target.shape());
-  const auto leaves = bind_leaves(e, *device);
+  const bound_leaves leaves(e, *device);
   const output_binding stored[] = {bind_output(write.out(), all, *device)};
   device->execute(e.code, leaves, stored, all);
   write.commit();
@@ -259,7 +274,7 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
     const auto e = b.finish(std::move(registers));
     check_leaves(e);
     check_devices(e, *device);
-    device->execute(e.code, bind_leaves(e, *device), stored, all);
+    device->execute(e.code, bound_leaves(e, *device), stored, all);
   }
   for (auto& w : writes) w.commit();
 }

@@ -9,9 +9,9 @@ namespace serried::inline v0 {
 template class basic_expr<array>;
 
 namespace detail {
-template expr apply(opcode, std::span<const argument<array>>);
+template expr apply(opcode, std::span<argument<array>>);
 template bounded<array> make_bounded(const expr&, std::vector<boundary_pair>);
-template expr make_at(const expr&, const dims&);
+template expr make_at(expr, const dims&);
 template expr make_index(const expr&, int);
 template expr make_invert(const expr&);
 template expr make_on_border(const expr&, std::int64_t);

@@ -35,17 +35,17 @@ basic_expr<Array> leaf_expr(const Array& a, std::vector<faces> boundary) {
   state->shape = a.shape();
   state->type = a.dtype();
   state->code.leaves = {a.dtype()};
-  state->code.loads = {{0, {}}};
+  state->code.loads.emplace_back();
   state->code.code = {{opcode::load, a.dtype(), a.dtype(), {0}}};
   state->code.outputs = {0};
-  state->leaves = {{a, version_of(a), std::move(boundary)}};
+  state->leaves.push_back({a, version_of(a), std::move(boundary)});
   return basic_expr<Array>(std::move(state));
 }
 
 // An operand ready to be appended: element-wise only.
 template <class Array>
-std::shared_ptr<const expr_state<Array>> elementwise(const basic_expr<Array>& e) {
-  return e.state()->root ? basic_expr<Array>(e.eval()).state() : e.state();
+std::shared_ptr<const expr_state<Array>> elementwise(basic_expr<Array> e) {
+  return e.state()->root ? basic_expr<Array>(e.eval()).state() : std::move(e).state();
 }
 
 /// True for an expression that is nothing but a leaf at offset 0.
@@ -89,10 +89,12 @@ inline dtype type_beside(opcode op, const scalar& number, dtype arrays) {
 }
 
 template <class Array>
-basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
+basic_expr<Array> apply(opcode op, std::span<argument<Array>> operands) {
   using state_ptr = std::shared_ptr<const expr_state<Array>>;
-  std::vector<state_ptr> parts;
-  for (const auto& a : operands) parts.push_back(a.expression() ? elementwise(*a.expression()) : nullptr);
+  std::array<state_ptr, 3> held;
+  const std::span parts(held.data(), operands.size());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (operands[i].expression()) parts[i] = elementwise(*std::move(operands[i].expression()));
 
   // Too large to go on: the larger operands become arrays.
   const auto total = [&](auto count) {
@@ -120,22 +122,21 @@ basic_expr<Array> apply(opcode op, std::span<const argument<Array>> operands) {
   std::optional<dtype> strong;
   for (std::size_t i = first; i < parts.size(); ++i)
     if (parts[i]) strong = strong ? promote(*strong, parts[i]->type) : parts[i]->type;
-  std::vector<dtype> types;
+  std::array<dtype, 3> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i]) types.push_back(parts[i]->type);
+    if (parts[i]) types[i] = parts[i]->type;
     else
-      types.push_back(i >= first && strong ? type_beside(op, *operands[i].number(), *strong)
-                                           : operands[i].number()->alone());
+      types[i] = i >= first && strong ? type_beside(op, *operands[i].number(), *strong) : operands[i].number()->alone();
   }
-  const ops::signature rule = ops::resolve(op, types);
+  const ops::signature rule = ops::resolve(op, std::span<const dtype>(types.data(), parts.size()));
 
   builder<Array> b(common);
   instruction result{op, rule.operand, rule.result, {}};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const dtype wanted = i < first ? dtype::bool_ : rule.operand;
-    result.args[i] =
-        parts[i] ? b.cast(b.append(*parts[i]), wanted) : b.append(make_scalar(*operands[i].number(), wanted, name(op)));
-  }
+  const auto wanted = [&](std::size_t i) { return i < first ? dtype::bool_ : rule.operand; };
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (parts[i]) result.args[i] = b.cast(b.append(std::move(parts[i])), wanted(i));
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (operands[i].number()) result.args[i] = b.append(make_scalar(*operands[i].number(), wanted(i), name(op)));
   return b.finish(b.emit(result));
 }
 
@@ -150,15 +151,15 @@ bounded<Array> make_bounded(const basic_expr<Array>& e, std::vector<boundary_pai
 }
 
 template <class Array>
-basic_expr<Array> make_at(const basic_expr<Array>& e, const dims& offset) {
+basic_expr<Array> make_at(basic_expr<Array> e, const dims& offset) {
   if (offset.size() != e.ndim())
     throw shape_error(fmt::format("at: offset {} for an array of shape {}: one entry per dimension is needed",
                                   to_string(offset), to_string(e.shape())));
   for (const std::int64_t o : offset)
     if (o > largest_offset || o < -largest_offset)
       throw index_error(fmt::format("at: offset {} is out of range", to_string(offset)));
-  const basic_expr<Array> base = is_leaf(*e.state()) ? e : basic_expr<Array>(e.eval());
-  auto state = std::make_shared<expr_state<Array>>(*base.state());
+  if (!is_leaf(*e.state())) e = basic_expr<Array>(e.eval());
+  auto state = to_change(std::move(e).state());
   for (const std::int64_t o : offset)
     if (o != 0) state->code.loads[0].offset = offset;
   return basic_expr<Array>(std::move(state));
@@ -170,7 +171,7 @@ basic_expr<Array> make_index(const basic_expr<Array>& like, int axis) {
   if (d < 0 || d >= like.ndim())
     throw index_error(fmt::format("index: axis {} is out of range for {} dimensions", axis, like.ndim()));
   // The leaves stay: they say where a distributed result lives.
-  auto state = std::make_shared<expr_state<Array>>(*elementwise(like));
+  auto state = to_change(elementwise(like));
   state->type = dtype::int64;
   state->code.loads.clear();
   state->code.scalars.clear();
@@ -189,7 +190,7 @@ basic_expr<Array> make_invert(const basic_expr<Array>& e) {
   ones.type = part->type;
   ones.bytes.fill(std::byte{0xff});
   builder<Array> b(part->shape);
-  const std::uint16_t r = b.append(*part);
+  const std::uint16_t r = b.append(part);
   return b.finish(b.emit({opcode::bitwise_xor, rule.operand, rule.result, {r, b.append(ones)}}));
 }
 
@@ -233,7 +234,7 @@ basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, c
   }
 
   builder<Array> b(part->shape);
-  auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(*part), type)}));
+  auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(part), type)}));
   reduction_root root{{what, options.axis.mask(part->shape.size()), type}, options.keepdims, {}};
   bool empty_axis = false;
   for (int d = 0; d < part->shape.size(); ++d) {
@@ -284,7 +285,7 @@ template <class Array>
 basic_expr<Array> basic_expr<Array>::astype(serried::dtype type) const {
   const auto part = detail::elementwise(*this);
   builder<Array> b(part->shape);
-  return b.finish(b.cast(b.append(*part), type));
+  return b.finish(b.cast(b.append(part), type));
 }
 
 template <class Array>

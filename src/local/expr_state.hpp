@@ -6,7 +6,9 @@
 #include "local/program.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace serried::inline v0 {
@@ -38,6 +40,13 @@ struct expr_state {
   dtype type = dtype::float64;
   std::optional<reduction_root> root;
 };
+
+/// A state to be changed: the very one where nobody else has it. (No state is made const.)
+template <class Array>
+std::shared_ptr<expr_state<Array>> to_change(std::shared_ptr<const expr_state<Array>> state) {
+  if (state.use_count() > 1) return std::make_shared<expr_state<Array>>(*state);
+  return std::const_pointer_cast<expr_state<Array>>(std::move(state));
+}
 
 /// Beyond these the operands of an operation are evaluated first.
 inline constexpr std::size_t max_leaves = 32;

@@ -90,9 +90,10 @@ class walker {
       path.offset += (first - lo) * stride;
       if (first >= lo && last < hi) continue;
       if (!constant) {
-        // The ends tell whether there is a boundary at all, before anything is written.
-        if (first < lo) (void)resolve_outside(first, lo, hi, leaf.extent[d], boundary);
-        if (last >= hi) (void)resolve_outside(last, lo, hi, leaf.extent[d], boundary);
+        // The ends of what lies outside tell whether all of it can be read, before anything is written.
+        for (const std::int64_t i : {first, lo - 1, hi, last})
+          if (first <= i && i <= last && (i < lo || i >= hi))
+            (void)resolve_outside(i, lo, hi, leaf.extent[d], boundary);
         path.guards.push_back({out, first, lo, hi, leaf.extent[d], stride, boundary});
         single_ |= 1u << out;
         continue;

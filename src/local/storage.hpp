@@ -23,25 +23,32 @@ struct placement {
   friend bool operator==(const placement&, const placement&) = default;
 };
 
+/// Several threads may read one at once, each in a queue of its own; while one writes to it, in whatever part, no other
+/// may use it.
 class storage final : public memory::spare_owner {
  public:
   storage(std::shared_ptr<engine> device, std::size_t bytes) : storage(device, device->allocate(bytes)) {}
   storage(std::shared_ptr<engine> device, memory::buffer contents)
       : engine_(std::move(device)), buffer_(std::move(contents)), only_user_(buffer_.only_user()) {}
-  ~storage() { engine_->memory().withdraw(*this); }
+  ~storage() {
+    if (offered_) engine_->memory().withdraw(*this);
+  }
 
   [[nodiscard]] std::byte* data() const noexcept { return buffer_.data(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return buffer_.size(); }
   [[nodiscard]] const std::shared_ptr<engine>& device() const noexcept { return engine_; }
 
   /// Call one before issuing work that reads or writes the data to the current queue of `on` (which may be another
-  /// engine of the same device): that work will begin after what it depends on in other queues. Thread-safe.
+  /// engine of the same device): that work will begin after what it depends on in other queues.
   void read_on(engine& on) { use(on, &memory::buffer::read_on); }
   void write_on(engine& on) { use(on, &memory::buffer::write_on); }
 
   /// Grows with every write: an expression made before the last one is stale.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
-  void written() noexcept { ++version_; }
+  void written() noexcept {
+    ++version_;
+    if (offered_) discard_spare();
+  }
 
   /// True once a pointer to the data was handed out: the data must then stay where it is.
   [[nodiscard]] bool pinned_down() const noexcept { return exported_; }
@@ -62,6 +69,7 @@ class storage final : public memory::spare_owner {
     if (only_user_.load(std::memory_order_acquire) != q.get()) use_from_another(q, how);
   }
   void use_from_another(const std::shared_ptr<queue>& q, void (memory::buffer::*how)(const std::shared_ptr<queue>&));
+  void discard_spare() noexcept;
 
   struct spare {
     memory::buffer data;
@@ -72,6 +80,7 @@ class storage final : public memory::spare_owner {
   const std::shared_ptr<engine> engine_;
   memory::buffer buffer_;
   std::optional<spare> spare_;
+  bool offered_ = false;  // to the device, which may have dropped it since
   std::mutex mutex_;  // of what the buffer remembers of queues, and of the spare
   std::atomic<const queue*> only_user_;
   std::atomic<std::uint64_t> version_ = 0;

@@ -18,7 +18,7 @@ bool stream::done() const { return queue_->record()->reached(); }
 void stream::wait(const event& e) const {
   if (!e.mark_) return;
   // Another device's event: this one's queue does not understand its mark.
-  if (e.device_->name() != device_->name()) e.mark_->wait();
+  if (e.device_->place() != device_->place()) e.mark_->wait();
   else queue_->wait_for(*e.mark_);
 }
 
@@ -41,7 +41,7 @@ void event::synchronize() const {
 bool event::done() const { return !mark_ || mark_->reached(); }
 double event::seconds_since(const event& earlier) const {
   if (!mark_ || !earlier.mark_) throw value_error("seconds_since: an event was never recorded");
-  if (device_->name() != earlier.device_->name())
+  if (device_->place() != earlier.device_->place())
     throw value_error("seconds_since: the events are on different devices");
   if (!done() || !earlier.done()) throw value_error("seconds_since: the events are not reached yet; synchronize first");
   return mark_->seconds_since(*earlier.mark_);

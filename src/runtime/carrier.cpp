@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/backend.hpp"
@@ -21,12 +23,12 @@ bool same_gpu(const rank_seat& a, const rank_seat& b) {
   return std::strcmp(a.machine, b.machine) == 0 && std::strcmp(a.gpu, b.gpu) == 0;
 }
 
-/// The first rank whose GPU an earlier rank has, and that rank; two times the number of seats when there is none.
-std::pair<std::size_t, std::size_t> first_shared(std::span<const rank_seat> seats) {
+/// The first rank whose GPU an earlier rank has: that one, then it.
+std::optional<std::pair<std::size_t, std::size_t>> first_shared(std::span<const rank_seat> seats) {
   for (std::size_t b = 1; b < seats.size(); ++b)
     for (std::size_t a = 0; a < b; ++a)
-      if (same_gpu(seats[a], seats[b])) return {a, b};
-  return {seats.size(), seats.size()};
+      if (same_gpu(seats[a], seats[b])) return {{a, b}};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -38,8 +40,8 @@ bool choose_nccl(std::span<const rank_seat> seats) {
   const auto without = std::find_if(seats.begin(), seats.end(), [](const rank_seat& s) { return *s.gpu == '\0'; });
   const bool may_share = std::all_of(seats.begin(), seats.end(), [](const rank_seat& s) { return s.may_share; });
   const bool possible = built && without == seats.end();
-  const auto [a, b] = possible && !may_share ? first_shared(seats) : std::pair(seats.size(), seats.size());
-  if (possible && b == seats.size()) return true;
+  const auto shared = possible && !may_share ? first_shared(seats) : std::nullopt;
+  if (possible && !shared) return true;
   if (wish == comm::carrier::automatic) return false;
 
   if (!built) throw comm_error("SERRIED_COMM=nccl: this build has no NCCL");
@@ -49,7 +51,7 @@ bool choose_nccl(std::span<const rank_seat> seats) {
   throw comm_error(
       fmt::format("SERRIED_COMM=nccl: ranks {} and {} share a GPU, which takes NCCL 2.30.3 or later (this is {}) and "
                   "NCCL_MULTI_RANK_GPU_ENABLE=1; use one rank for each GPU, or SERRIED_COMM=mpi",
-                  a, b, seats[b].nccl_version));
+                  shared->first, shared->second, seats[shared->second].nccl_version));
 }
 
 communicator with_carrier(const communicator& world, const std::shared_ptr<engine>& device) {
@@ -57,8 +59,8 @@ communicator with_carrier(const communicator& world, const std::shared_ptr<engin
   world.together([&] {
     mine.wish = comm::settings_from_environment().devices;
     gethostname(mine.machine, sizeof mine.machine - 1);
-    const std::string gpu = comm::gpu_of(*device), version = comm::nccl_version();
-    gpu.copy(mine.gpu, sizeof mine.gpu - 1);
+    const std::string version = comm::nccl_version();
+    if (device->name() == "cuda") device->place().copy(mine.gpu, sizeof mine.gpu - 1);
     version.copy(mine.nccl_version, sizeof mine.nccl_version - 1);
     mine.nccl = !version.empty();
     mine.may_share = mine.nccl && comm::nccl_shares_gpus();

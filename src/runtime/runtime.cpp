@@ -58,11 +58,19 @@ struct runtime::impl {
   /// Collective: ends the run in good order. May be tried again when it threw a collective error.
   void finish() {
     world.backend()->finish();
-    if (trace* const timeline = guard ? context::current().timeline() : nullptr)
-      timeline->write(std::string(trace_prefix()) + "." + std::to_string(world.rank()) + ".json", world.rank());
+    if (trace* const timeline = guard ? context::current().timeline() : nullptr) write_trace(*timeline);
     guard.reset();
     session.reset();
     finished = true;
+  }
+
+  /// The run is done by now: that a timeline cannot be kept is said, but no reason to fail.
+  void write_trace(trace& timeline) const {
+    try {
+      timeline.write(std::string(trace_prefix()) + "." + std::to_string(world.rank()) + ".json", world.rank());
+    } catch (const io_error& e) {
+      comm::print_error(e.what());
+    }
   }
 
   /// Reports an error and ends the run: in good order when all ranks got it or there are no others. Whether all got it

@@ -390,6 +390,8 @@ TEST(dist_array, an_assignment_that_fails_on_one_rank_changes_nothing_on_any) {
     exponents(-1, -1) = -1;
     const sr::dist::array x = sr::distribute(exponents, l);
     EXPECT_THROW(assign(a, power(a, x)), sr::value_error);
+    EXPECT_THROW(sr::sum(power(a, x)).eval(), sr::value_error);
+    EXPECT_THROW(sr::sum(power(a, x), {.axis = 0}).eval(), sr::value_error);
     expect_same<std::int64_t>(a, counting(s) + 2);
   });
 }

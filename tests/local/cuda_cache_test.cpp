@@ -149,6 +149,20 @@ TEST_F(cuda_disk_cache, does_not_use_an_entry_that_others_can_write) {
   EXPECT_EQ(open().find("key"), "made key");  // replaced by one that is the user's alone
 }
 
+TEST_F(cuda_disk_cache, says_each_thing_that_is_wrong) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process that has said nothing yet
+  const auto use_both = [&] {
+    get(open(), "key");
+    fs::permissions(only_entry(), fs::perms::group_write, fs::perm_options::add);
+    (void)open().find("key");
+    fs::permissions(path(), fs::perms::others_write, fs::perm_options::add);
+    (void)open();
+    fs::remove_all(folder_);
+    std::exit(0);
+  };
+  EXPECT_EXIT(use_both(), ::testing::ExitedWithCode(0), "(?s)kernel in the cache is not used.*kernels are not kept");
+}
+
 TEST_F(cuda_disk_cache, does_not_use_what_belongs_to_another_user) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   get(open(), "key");

@@ -125,6 +125,7 @@ class deferred_engine : public engine {
   deferred_queue& current() { return static_cast<deferred_queue&>(current_queue()); }
 
   std::string_view name() const override { return "deferred"; }
+  std::string_view place() const override { return "deferred"; }
   void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
                const box& where) override {
     current().issue(

@@ -4,6 +4,8 @@
 #include <serried/creation.hpp>
 #include <serried/memory.hpp>
 
+#include "local/engine.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,19 +23,21 @@ namespace sr = serried;
 
 namespace {
 
-// Counts what it gives and takes.
+// Counts what it gives and takes of the device's memory.
 class counting final : public sr::memory::resource {
  public:
   std::byte* allocate(std::size_t bytes) override {
-    if (bytes == 0) return nullptr;
-    ++alive;
-    return static_cast<std::byte*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    if (bytes != 0) ++alive;
+    return pool_.allocate(bytes);
   }
-  void deallocate(std::byte* data, std::size_t) noexcept override {
+  void deallocate(std::byte* data, std::size_t bytes) noexcept override {
     --alive;
-    std::free(data);
+    pool_.deallocate(data, bytes);
   }
   int alive = 0;
+
+ private:
+  sr::memory::pool& pool_ = sr::context::current().device_engine()->memory().pool();
 };
 
 }  // namespace
@@ -86,6 +90,19 @@ TEST(memory, a_resource_of_ones_own) {
   EXPECT_EQ(mine->alive, 0);
 }
 
+TEST(memory, the_pool_can_be_gone_around) {
+  setenv("SERRIED_POOL", "off", 1);
+  const sr::context own = sr::context::make();
+  setenv("SERRIED_POOL", "sometimes", 1);
+  EXPECT_THROW((void)sr::context::make(), sr::value_error);
+  unsetenv("SERRIED_POOL");
+  const sr::context_guard here(own);
+  sr::array u = sr::ones({100, 100});
+  u += at(with_boundary(u, sr::periodic), {1, 0});
+  EXPECT_EQ(sr::sum(u).item<double>(), 20000);
+  EXPECT_EQ(sr::memory::stats().in_use, 0U);
+}
+
 TEST(memory, a_steady_loop_allocates_nothing_new) {
   const sr::context_guard own(sr::context::make());
   sr::array u = sr::ones({100, 100});
@@ -117,6 +134,7 @@ TEST(context, arrays_of_several_contexts_on_one_device_mix) {
 
 TEST(context, a_forked_child_computes) {
   const sr::context_guard own(sr::context::make());
+  if (sr::context::current().device() != "host") GTEST_SKIP() << "a GPU is not passed on to forked children";
   const sr::array a = sr::ones({1000, 1000});
   const sr::array b = a + a;  // the threads have started
   const pid_t child = fork();
@@ -161,9 +179,20 @@ TEST(context, threads_can_be_set) {
   }
   unsetenv("SERRIED_THREADS");
   EXPECT_GE(sr::context::make(1000).threads(), 1);
+}
+
+TEST(context, the_device_can_be_chosen) {
+  const char* const before = std::getenv("SERRIED_DEVICE");
+  const std::string restored = before == nullptr ? "auto" : before;
+  setenv("SERRIED_DEVICE", "host", 1);
+  EXPECT_EQ(sr::context::make().device(), "host");
   setenv("SERRIED_DEVICE", "cuda", 1);
-  EXPECT_THROW((void)sr::context::make(), sr::device_error);
+  if (sr::make_cuda_engine()) {
+    EXPECT_EQ(sr::context::make().device(), "cuda");
+  } else {
+    EXPECT_THROW((void)sr::context::make(), sr::device_error);
+  }
   setenv("SERRIED_DEVICE", "tpu", 1);
   EXPECT_THROW((void)sr::context::make(), sr::value_error);
-  unsetenv("SERRIED_DEVICE");
+  setenv("SERRIED_DEVICE", restored.c_str(), 1);
 }

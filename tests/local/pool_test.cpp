@@ -19,6 +19,8 @@ class counting_resource final : public memory::resource {
  public:
   std::byte* allocate(std::size_t bytes) override {
     if (bytes == 0) return nullptr;
+    ++requests;
+    if (broken) throw device_error("the device failed");
     if (held + bytes > capacity) throw out_of_memory("the test's memory is used up");
     std::byte* const p = memory::host_memory()->allocate(bytes);
     held += bytes;
@@ -37,6 +39,8 @@ class counting_resource final : public memory::resource {
   std::size_t held = 0;
   std::size_t capacity = std::size_t{1} << 30;
   int calls = 0;
+  int requests = 0;  ///< also refused ones
+  bool broken = false;
   std::map<std::byte*, std::size_t> sizes;
 };
 
@@ -186,6 +190,25 @@ TEST(pool, does_with_less_than_a_segment) {
   EXPECT_THROW((void)p.allocate(4096), out_of_memory);
   p.deallocate(a, 8192);
   p.deallocate(p.allocate(4096), 4096);
+}
+
+TEST(pool, asks_once_for_what_it_cannot_have) {
+  const auto upstream = std::make_shared<counting_resource>();
+  upstream->capacity = 20 * mebibyte;
+  pool p(upstream);
+  EXPECT_THROW((void)p.allocate(22 * mebibyte), out_of_memory);
+  EXPECT_EQ(upstream->requests, 2);  // now, and when all that was cached is given back
+}
+
+TEST(pool, goes_on_after_an_error_of_the_device) {
+  const auto upstream = std::make_shared<counting_resource>();
+  pool p(upstream);
+  upstream->broken = true;
+  for (int i = 0; i < 100; ++i) EXPECT_THROW((void)p.allocate(1000), device_error);
+  EXPECT_EQ(p.stats().in_use, 0u);
+  upstream->broken = false;
+  p.deallocate(p.allocate(1000), 1000);
+  EXPECT_EQ(p.stats().cached, upstream->held);
 }
 
 // ---- queues
@@ -372,6 +395,32 @@ TEST_F(buffer_queues, many_readers_are_not_kept) {
   b->issue([&] { seen = reads; });
   device->run_all();
   EXPECT_EQ(seen, 100);
+}
+
+TEST_F(buffer_queues, readers_that_are_yet_to_issue_their_work_are_kept) {
+  for (const bool at_home : {false, true}) {
+    buffer x(p, 1000, a);
+    x.write_on(at_home ? a : b);
+    const auto slow = std::make_shared<deferred_queue>(device);
+    x.read_on(slow);
+    std::vector<std::shared_ptr<deferred_queue>> held;
+    int reads = 0;
+    for (int i = 0; i < 30; ++i) {
+      const auto q = std::make_shared<deferred_queue>(device);
+      if (i % 3 == 0) held.push_back(q);
+      x.read_on(q);
+      q->issue([&] { ++reads; });
+    }
+    x.read_on(a);
+    a->issue([&] { ++reads; });
+    slow->issue([&] { ++reads; });
+    int seen = 0;
+    const auto last = std::make_shared<deferred_queue>(device);
+    x.write_on(last);
+    last->issue([&] { seen = reads; });
+    device->run_all();
+    EXPECT_EQ(seen, 32);
+  }
 }
 
 TEST_F(buffer_queues, memory_of_others_goes_back_when_it_is_no_longer_used) {

@@ -16,6 +16,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace sr = serried;
@@ -120,6 +121,24 @@ TEST_F(streams, a_write_waits_for_other_streams_readers) {
   }
   EXPECT_EQ(y->to_vector<float>(), numbers(100).to_vector<float>());
   EXPECT_EQ(sum(x).item<float>(), -100);
+}
+
+TEST_F(streams, what_is_done_at_an_exported_address_is_in_order) {
+  const stream a;
+  const stream b;
+  std::optional<array> x;
+  {
+    const stream_guard guard(a);
+    x = numbers(1000) + 1;
+  }
+  float seen = 0;
+  {
+    const stream_guard guard(b);
+    float* const data = x->data<float>();
+    engine->current().issue([&seen, data] { seen = std::exchange(data[999], -1.0F); });
+  }
+  EXPECT_EQ((*x)(999).item<float>(), -1);
+  EXPECT_EQ(seen, 1000);
 }
 
 TEST_F(streams, freed_while_another_stream_still_reads) {
@@ -279,6 +298,36 @@ struct idle_engine final : public deferred_engine {
   const std::shared_ptr<queue>& main_queue() override { return idle_main; }
   const std::shared_ptr<queue> idle_main = std::make_shared<idle_queue>();
 };
+
+TEST(storage, keeps_a_spare_only_while_it_is_of_use) {
+  const auto device = std::make_shared<idle_engine>();
+  const auto in_use = [&] { return device->memory().pool().stats().in_use; };
+  const placement part{0, {3}, {4}, dtype::float32};
+  {
+    storage s(device, 512);
+    const auto install = [&](const std::optional<placement>& what) {
+      storage fresh(device, 512);
+      s.install(fresh, what);
+    };
+    install(part);
+    EXPECT_EQ(in_use(), 1024U);
+    install(std::nullopt);
+    EXPECT_EQ(in_use(), 512U);
+    EXPECT_EQ(s.take_spare(part).data(), nullptr);
+    install(part);
+    s.written();
+    EXPECT_EQ(in_use(), 512U);
+    install(part);
+    EXPECT_NE(s.take_spare(part).data(), nullptr);
+    install(part);
+    EXPECT_TRUE(device->memory().drop_spares());
+    EXPECT_FALSE(device->memory().drop_spares());
+    EXPECT_EQ(in_use(), 512U);
+    install(part);
+  }
+  EXPECT_FALSE(device->memory().drop_spares());
+  EXPECT_EQ(in_use(), 0U);
+}
 
 // For the thread sanitizer.
 TEST(storage, threads_read_it_at_once_each_in_its_own_queue) {

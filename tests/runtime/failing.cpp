@@ -1,8 +1,12 @@
 // A run that ends in the way its argument names; expect_end.cmake looks at what the user would see.
+#include <serried/array.hpp>
+#include <serried/creation.hpp>
 #include <serried/error.hpp>
 #include <serried/runtime.hpp>
+#include <serried/stream.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +24,14 @@ using sr::comm::reduce_op;
 int numbers[4] = {1, 2, 3, 4};  // outlives the run
 
 void sum_over_ranks(sr::runtime& rt) { rt.world().all_reduce(numbers, numbers, 4, sr::int32, reduce_op::sum).wait(); }
+
+// The same in the device's memory, whose communicator may be another.
+void sum_on_device(sr::runtime& rt) {
+  const sr::array values = sr::ones({4}, {.dtype = sr::int32});
+  auto* const data = values.data<std::int32_t>();
+  rt.world().all_reduce(data, data, 4, sr::int32, reduce_op::sum).wait();
+  sr::current_stream().synchronize();
+}
 
 void compute(std::chrono::seconds length) {
   const auto end = std::chrono::steady_clock::now() + length;
@@ -100,6 +112,24 @@ const std::map<std::string, std::function<int(sr::runtime&)>> endings = {
      [](sr::runtime& rt) {
        if (is_last(rt)) std::this_thread::sleep_for(std::chrono::seconds(30));
        return sum_over_ranks(rt), 0;
+     }},
+    {"stall_on_device",
+     [](sr::runtime& rt) {
+       sum_on_device(rt);
+       if (is_last(rt)) std::this_thread::sleep_for(std::chrono::seconds(30));
+       return sum_on_device(rt), 0;
+     }},
+    {"throw_while_others_reduce_on_device",
+     [](sr::runtime& rt) {
+       sum_on_device(rt);
+       if (is_last(rt)) throw std::runtime_error("lost the plot");
+       return sum_on_device(rt), 0;
+     }},
+    {"kill_while_others_reduce_on_device",
+     [](sr::runtime& rt) {
+       sum_on_device(rt);
+       if (is_last(rt)) std::abort();
+       return sum_on_device(rt), 0;
      }},
     {"stall_at_end",
      [](sr::runtime& rt) {

@@ -50,8 +50,7 @@ call_header header_of(const request& r) {
           .reduction = static_cast<std::int32_t>(r.reduction),
           .count = r.count,
           .digest = counted ? digest_of(r.recv_counts) : 0,
-          // A rank that has nothing to move in all_to_allv cannot know.
-          .on_device = r.device && r.op != operation::all_to_allv ? 1u : 0u};
+          .on_device = r.device && r.check_only ? 1u : 0u};
 }
 
 void check_headers(std::span<const call_header> headers, std::uint64_t call, bool spans_run) {

@@ -13,7 +13,7 @@ struct call_header {
   std::int32_t op, type, root, reduction;
   std::uint64_t count;
   std::uint64_t digest;     // of the counts of all_gatherv
-  std::uint64_t on_device;  // 1: the buffers are memory of a device
+  std::uint64_t on_device;  // 1: the buffers are memory of a device and the call goes around MPI
 
   friend bool operator==(const call_header&, const call_header&) = default;
 };

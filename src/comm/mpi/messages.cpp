@@ -37,6 +37,8 @@ message_list listed(std::span<const send_part> sends, std::span<const recv_part>
 
 }  // namespace
 
+std::size_t piece_items(dtype type) { return std::max<std::size_t>(piece_bytes() / item_size(type), 1); }
+
 std::size_t message::pieces() const { return bytes == 0 ? 1 : (bytes - 1) / piece_bytes() + 1; }
 
 message message::piece(std::size_t k) const {
@@ -57,8 +59,9 @@ std::optional<message_list> messages_of(const request& r, int rank, int ranks, b
   const std::size_t item = item_size(r.type);
   const std::size_t bytes = r.count * item;
   const auto everyone = static_cast<std::size_t>(ranks);
-  // What is staged for a device goes through a collective of MPI only when that is short work.
-  const std::size_t limit = r.device ? piece_bytes() : mpi_count_limit;
+  // What is staged for a device goes through a collective of MPI only when that is short work; where a rank has its
+  // buffers must make no difference to the others.
+  const std::size_t limit = piece_bytes();
   const auto collective = [&](std::span<const send_part> sends, std::span<const recv_part> receives) {
     return listed(sends, receives, message_kind::collective, rank, numbers);
   };

@@ -14,8 +14,11 @@ namespace serried::inline v0::comm {
 inline std::size_t mpi_count_limit = 2147483647;
 
 /// Messages go in pieces of this many bytes, so that those of device memory can be copied and sent side by side; tests
-/// lower it.
+/// lower it. The host's go in the same pieces, and in the same calls of MPI, since the other side's may be a device's.
 inline std::size_t message_piece = std::size_t{4} << 20;
+
+/// Elements of a piece of a broadcast or a reduction.
+[[nodiscard]] std::size_t piece_items(dtype type);
 
 struct message {
   int peer;

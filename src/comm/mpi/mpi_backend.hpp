@@ -43,6 +43,9 @@ struct mpi_work final : work_state {
   /// Finished, but for copies to the device that are issued.
   [[nodiscard]] bool settled() const { return finished() || issued_.load(std::memory_order_acquire); }
 
+  /// Waits for its rank's own device, whose work it must come after.
+  [[nodiscard]] bool held_up() const { return transfer_ && !transfer_->begun(); }
+
   /// Posts a message; queues a collective behind those issued before it.
   void begin();
   /// Begins a collective whose turn has come; false when the turn is not over: it must first hear from the other ranks,

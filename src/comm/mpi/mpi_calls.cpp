@@ -76,15 +76,15 @@ void max_function(void* in, void* inout, int* n, MPI_Datatype* type) {
 const std::byte* advanced(const void* p, std::size_t bytes) { return static_cast<const std::byte*>(p) + bytes; }
 std::byte* advanced(void* p, std::size_t bytes) { return static_cast<std::byte*>(p) + bytes; }
 
-/// Calls f(offset, n) for pieces that MPI can count; once, with n = 0, for nothing.
+/// Calls f(offset in bytes, number of elements) for each piece; once, with no elements, for nothing.
 template <class F>
-void in_pieces(std::size_t total, F f) {
-  std::size_t offset = 0;
+void in_pieces(const request& r, F f) {
+  std::size_t first = 0;
   do {
-    const std::size_t n = std::min(total - offset, mpi_count_limit);
-    f(offset, static_cast<int>(n));
-    offset += n;
-  } while (offset < total);
+    const std::size_t n = std::min(r.count - first, piece_items(r.type));
+    f(first * item_size(r.type), static_cast<int>(n));
+    first += n;
+  } while (first < r.count);
 }
 
 }  // namespace
@@ -144,16 +144,16 @@ void mpi_requests::recv(const message& m, MPI_Comm comm) {
 }
 
 void mpi_requests::broadcast(const request& r, const mpi_group& group) {
-  in_pieces(r.count * item_size(r.type), [&](std::size_t offset, int n) {
-    check_mpi(MPI_Ibcast(advanced(r.out, offset), n, MPI_BYTE, r.root, group.comm, add()), "MPI_Ibcast");
+  const int item = static_cast<int>(item_size(r.type));
+  in_pieces(r, [&](std::size_t offset, int n) {
+    check_mpi(MPI_Ibcast(advanced(r.out, offset), n * item, MPI_BYTE, r.root, group.comm, add()), "MPI_Ibcast");
   });
 }
 
 void mpi_requests::all_reduce(const request& r, const mpi_group& group) {
   const MPI_Datatype type = mpi_type(r.type);
   const MPI_Op op = mpi_op(r.reduction, r.type, group.ops);
-  in_pieces(r.count, [&](std::size_t first, int n) {
-    const std::size_t offset = first * item_size(r.type);
+  in_pieces(r, [&](std::size_t offset, int n) {
     const void* in = r.in == r.out ? MPI_IN_PLACE : advanced(r.in, offset);
     check_mpi(MPI_Iallreduce(in, advanced(r.out, offset), n, type, op, group.comm, add()), "MPI_Iallreduce");
   });

@@ -94,7 +94,7 @@ progress_made mpi_work::listen() {
 progress_made mpi_work::advance() {
   if (stage_ == stage::queued) return progress_made::none;
   if (stage_ == stage::checking) return listen();
-  const bool held_turn = holds_turn(), had_begun = transfer_ && transfer_->begun();
+  const bool held_turn = holds_turn(), was_held_up = held_up();
   bool news = false, complete = false;
   if (stage_ == stage::running) {
     attempt([&] {
@@ -109,7 +109,7 @@ progress_made mpi_work::advance() {
     return progress_made::finished;
   }
   if (!transfer_) return progress_made::none;
-  if (!had_begun && transfer_->begun()) restart_clock();
+  if (was_held_up && !held_up()) restart_clock();
   if (!issued_ && transfer_->issued()) {
     arrival_ = transfer_->arrival();
     // What only sends has no arrival: it is over.

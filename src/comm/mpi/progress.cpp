@@ -74,14 +74,16 @@ bool progress::step() {
     w->begin();
     active_.push_back(std::move(w));
   }
-  bool news = false;
+  bool news = false, held_up = false;
   std::vector<std::shared_ptr<mpi_work>> done;
   for (auto& w : active_) {
     const progress_made made = w->advance();
     news |= made != progress_made::none;
+    held_up |= w->held_up();
     if (made == progress_made::finished) done.push_back(std::move(w));
   }
   std::erase(active_, nullptr);
+  if (held_up) held_up_ = clock::now();
   if (news) {
     {
       const std::lock_guard lock(mutex_);
@@ -118,11 +120,14 @@ bool progress::poll(const mpi_work& w) {
 template <class Condition, class Stalled>
 void progress::wait_until(Condition condition, Stalled stalled) {
   const clock::time_point start = clock::now();
-  const auto too_long = [&] { return stall_limit_.count() > 0 && clock::now() - start > stall_limit_; };
+  const auto limit = std::chrono::duration_cast<clock::duration>(stall_limit_);
+  const auto deadline = [&] { return std::max(start, held_up_.load()) + limit; };
+  const auto too_long = [&] { return limit.count() > 0 && clock::now() > deadline(); };
   std::unique_lock lock(mutex_);
   if (threaded_) {
-    if (stall_limit_.count() == 0) return finished_.wait(lock, condition);
-    if (!finished_.wait_for(lock, stall_limit_, condition)) stalled();
+    if (limit.count() == 0) return finished_.wait(lock, condition);
+    while (!finished_.wait_until(lock, deadline(), condition))
+      if (too_long()) stalled();
     return;
   }
   while (!condition()) {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -32,7 +33,8 @@ class progress {
   [[nodiscard]] bool threaded() const noexcept { return threaded_; }
   /// Looks whether `w` is finished.
   bool poll(const mpi_work& w);
-  /// Returns when `w` is settled; past the stall limit, ends all ranks.
+  /// Returns when `w` is settled; past the stall limit, ends all ranks. While anything waits for this rank's own device
+  /// to come to it, no other rank can be blamed, and the time does not count.
   void wait(mpi_work& w);
   /// Returns when no work is left; past the stall limit, ends all ranks.
   void drain(mpi_backend& by);
@@ -53,7 +55,7 @@ class progress {
   void wait_until(Condition condition, Stalled stalled);
   [[nodiscard]] bool has_news() const { return !arrived_.empty() || !released_.empty() || stopped_; }
 
-  std::chrono::duration<double> stall_limit_{0};
+  std::chrono::duration<double> stall_limit_{0};  // 0: none
   std::thread thread_;
   bool threaded_ = false;
 
@@ -69,6 +71,7 @@ class progress {
 
   std::mutex driving_;                             // without a thread, who holds it is the driver
   std::vector<std::shared_ptr<mpi_work>> active_;  // the driver's
+  std::atomic<clock::time_point> held_up_{};       // when last a work waited for this rank's own device
 };
 
 }  // namespace serried::inline v0::comm

@@ -18,7 +18,7 @@ constexpr std::size_t alignment = 64;
 
 class transfer::regions {
  public:
-  explicit regions(std::size_t begin) : end_(begin) {}
+  regions(std::size_t begin, bool one_buffer) : end_(begin), one_buffer_(one_buffer) {}
 
   /// Where in the piece's memory the bytes are to be.
   std::size_t add(const void* device, std::size_t bytes) {
@@ -27,7 +27,7 @@ class transfer::regions {
     if (!list_.empty() && p == last_ && bytes == last_bytes_) return end_ - bytes;  // the same again
     last_ = p;
     last_bytes_ = bytes;
-    if (!list_.empty() && p == list_.back().device + list_.back().bytes) {
+    if (one_buffer_ && !list_.empty() && p == list_.back().device + list_.back().bytes) {
       list_.back().bytes += bytes;
     } else {
       end_ = (end_ + alignment - 1) / alignment * alignment;
@@ -42,6 +42,7 @@ class transfer::regions {
  private:
   std::vector<region> list_;
   std::size_t end_;
+  const bool one_buffer_;
   std::byte* last_ = nullptr;
   std::size_t last_bytes_ = 0;
 };
@@ -59,8 +60,7 @@ transfer::transfer(const request& r, std::optional<message_list> messages, const
     for (const own_part& part : messages_->own) queues_->device->issue_copy(part.to, part.from, part.bytes);
     arrival_ = queues_->up->record();
   } else if (r.op == operation::broadcast || r.op == operation::all_reduce) {
-    const std::size_t item = item_size(r.type);
-    piece_items_ = std::max<std::size_t>(std::min(message_piece, mpi_count_limit) / item, 1);
+    piece_items_ = piece_items(r.type);
     pieces_ = (r.count - 1) / piece_items_ + 1;
   }
 }
@@ -109,9 +109,10 @@ void transfer::cut_messages(piece& p, std::size_t k) {
     }
     return places;
   };
-  regions down(0);
+  const bool one_buffer = call_.op != operation::exchange;
+  regions down(0, one_buffer);
   const std::vector<std::size_t> sent = cut(messages_->sends, p.sends, down);
-  regions up(down.end());
+  regions up(down.end(), one_buffer);
   const std::vector<std::size_t> received = cut(messages_->receives, p.receives, up);
   p.memory = {std::shared_ptr<memory::resource>(queues_->device, &queues_->device->pinned()), up.end()};
   for (std::size_t i = 0; i < sent.size(); ++i) p.sends[i].data = p.memory.data() + sent[i];
@@ -126,23 +127,23 @@ void transfer::cut_collective(piece& p, std::size_t k) {
   p.call = {.op = call_.op, .type = call_.type, .count = call_.count, .root = call_.root};
   p.call.reduction = call_.reduction;
   p.call.recv_counts = call_.recv_counts;
-  regions down(0);
+  regions down(0, true);
   std::size_t in = 0, out = 0;
   std::optional<regions> up;
   const auto through = [&](std::size_t in_items, std::size_t out_items) {
     in = down.add(call_.in, in_items * item);
-    out = up.emplace((down.end() + alignment - 1) / alignment * alignment).add(call_.out, out_items * item);
+    out = up.emplace((down.end() + alignment - 1) / alignment * alignment, true).add(call_.out, out_items * item);
   };
   switch (call_.op) {
     case operation::broadcast:
       p.call.count = std::min(call_.count - k * piece_items_, piece_items_);
       if (group_.rank == call_.root) down.add(at(call_.out), p.call.count * item);
-      else up.emplace(0).add(at(call_.out), p.call.count * item);
+      else up.emplace(0, true).add(at(call_.out), p.call.count * item);
       break;
     case operation::all_reduce:  // in place
       p.call.count = std::min(call_.count - k * piece_items_, piece_items_);
       down.add(at(call_.in), p.call.count * item);
-      up.emplace(0).add(at(call_.out), p.call.count * item);
+      up.emplace(0, true).add(at(call_.out), p.call.count * item);
       break;
     case operation::all_gather: through(call_.count, call_.count * ranks); break;
     case operation::all_gatherv: through(call_.recv_counts[static_cast<std::size_t>(group_.rank)], call_.count); break;

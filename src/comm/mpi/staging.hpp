@@ -53,7 +53,9 @@ class transfer {
     std::size_t at;  // in the piece's memory
     std::size_t bytes;
   };
-  /// Regions that follow each other on the device follow each other in the piece's memory, and are copied at once.
+  /// Regions of one buffer that follow each other on the device follow each other in the piece's memory, and are copied
+  /// at once. Those of an exchange may be different allocations that happen to be neighbors, which one copy may not
+  /// span.
   class regions;
   enum class stage { down, wire, up, over };
   struct piece {

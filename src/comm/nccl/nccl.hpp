@@ -14,8 +14,6 @@ namespace serried::inline v0::comm {
 [[nodiscard]] std::string nccl_version();
 /// True when several ranks may use NCCL on one GPU: from 2.30.3 on, when NCCL_MULTI_RANK_GPU_ENABLE is 1.
 [[nodiscard]] bool nccl_shares_gpus();
-/// Names the engine's GPU among those of this machine; empty when it has none.
-[[nodiscard]] std::string gpu_of(engine& device);
 
 /// The ranks of `control` over NCCL; collective. Calls on device buffers go to NCCL, all others, and reductions that
 /// NCCL lacks, to `control`. All NCCL calls of the process run one after the other, in one urgent queue of the device.

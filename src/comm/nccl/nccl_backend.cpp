@@ -1,6 +1,5 @@
 #include <serried/error.hpp>
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <cstdlib>
 #include <numeric>
@@ -10,7 +9,6 @@
 #include "comm/nccl/nccl_calls.hpp"
 #include "comm/nccl/nccl_run.hpp"
 #include "comm/settings.hpp"
-#include "local/cuda/device.hpp"
 
 namespace serried::inline v0::comm {
 
@@ -119,16 +117,6 @@ bool nccl_shares_gpus() {
   check_nccl(ncclGetVersion(&v), "ncclGetVersion");
   const char* const wish = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
   return v >= NCCL_VERSION(2, 30, 3) && wish != nullptr && std::string_view(wish) == "1";
-}
-
-std::string gpu_of(engine& device) {
-  if (device.name() != "cuda") return {};
-  (void)device.main_queue()->record();  // makes the device this thread's
-  int number = 0;
-  char bus[32] = {};
-  cuda::check(cudaGetDevice(&number), "asking for the current GPU");
-  cuda::check(cudaDeviceGetPCIBusId(bus, sizeof bus, number), "asking for the bus of the GPU");
-  return bus;
 }
 
 std::shared_ptr<backend> make_nccl(const communicator& control, const std::shared_ptr<engine>& device) {

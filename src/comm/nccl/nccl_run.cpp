@@ -15,6 +15,32 @@ namespace serried::inline v0::comm {
 
 using namespace std::chrono_literals;
 
+/// Says for its lifetime that this thread is in a call that may block until other ranks make it too. `what` describes
+/// the call, if need be.
+class nccl_run::occupation {
+ public:
+  occupation(nccl_run& run, std::function<std::string()> what) : what(std::move(what)), run_(run) {
+    {
+      const std::lock_guard lock(run_.mutex_);
+      place_ = run_.busy_.insert(run_.busy_.end(), this);
+    }
+    run_.news_.notify_all();
+  }
+  ~occupation() {
+    const std::lock_guard lock(run_.mutex_);
+    run_.busy_.erase(place_);
+  }
+  occupation(const occupation&) = delete;
+  occupation& operator=(const occupation&) = delete;
+
+  const std::function<std::string()> what;
+  const clock::time_point since = clock::now();
+
+ private:
+  nccl_run& run_;
+  std::list<const occupation*>::iterator place_;
+};
+
 nccl_work::nccl_work(std::shared_ptr<nccl_run> run, request r)
     : work_state(std::move(r), run->lost()), run_(std::move(run)) {}
 
@@ -59,15 +85,6 @@ void nccl_run::stop() {
   else watcher_.join();
 }
 
-void nccl_run::say_busy_with(std::string what) {
-  {
-    const std::lock_guard lock(mutex_);
-    busy_with_ = std::move(what);
-    busy_since_ = clock::now();
-  }
-  news_.notify_all();
-}
-
 ncclComm_t nccl_run::make_comm(const communicator& control) {
   ncclUniqueId id{};
   control.together([&] {
@@ -75,17 +92,14 @@ ncclComm_t nccl_run::make_comm(const communicator& control) {
   });
   control.broadcast(&id, sizeof id, dtype::uint8, 0).wait();
   ncclComm_t comm = nullptr;
-  say_busy_with(fmt::format("the {} ranks of a new NCCL communicator", control.size()));
-  try {
+  {
+    const occupation busy(
+        *this, [&] { return fmt::format("the {} ranks of a new NCCL communicator", control.size()); });
     control.together([&] {
       (void)queue_->record();  // makes the device this thread's
       check_nccl(ncclCommInitRank(&comm, control.size(), id, control.rank()), "ncclCommInitRank");
     });
-  } catch (...) {
-    say_busy_with({});
-    throw;
   }
-  say_busy_with({});
   const std::lock_guard lock(mutex_);
   return comms_.emplace_back(comm);
 }
@@ -93,18 +107,18 @@ ncclComm_t nccl_run::make_comm(const communicator& control) {
 void nccl_run::issue(const std::shared_ptr<nccl_work>& w, const std::function<void(cudaStream_t)>& issue) {
   const std::lock_guard one_at_a_time(issuing_);
   if (!queue_) throw comm_error(fmt::format("{}: the run has ended", describe(w->call)));
-  queue_->wait_for(*w->call.ready);
-  w->begin_ = queue_->record(true);
   {
-    const queue_guard guard(*device_, queue_);
-    issue(cuda::stream_of(*queue_));
-  }
-  w->end_ = queue_->record(true);
-  {
+    const occupation busy(*this, [&] { return describe(w->call); });
+    queue_->wait_for(*w->call.ready);
+    w->begin_ = queue_->record(true);
+    {
+      const queue_guard guard(*device_, queue_);
+      issue(cuda::stream_of(*queue_));
+    }
+    w->end_ = queue_->record(true);
     const std::lock_guard lock(mutex_);
     pending_.push_back(w);
   }
-  news_.notify_all();
   reap();
 }
 
@@ -157,7 +171,7 @@ void nccl_run::close() {
 void nccl_run::watch() {
   std::unique_lock lock(mutex_);
   while (!closed_) {
-    if (pending_.empty() && busy_with_.empty()) {
+    if (pending_.empty() && busy_.empty()) {
       news_.wait(lock);
       continue;
     }
@@ -174,7 +188,7 @@ void nccl_run::look() {
   const auto too_long = [this](clock::time_point since) {
     return stall_limit_.count() > 0 && clock::now() - since > stall_limit_;
   };
-  if (!busy_with_.empty() && too_long(busy_since_)) stalled(busy_with_);
+  if (!busy_.empty() && too_long(busy_.front()->since)) stalled(busy_.front()->what());
   if (pending_.empty()) return;
   nccl_work& oldest = *pending_.front();
   for (ncclComm_t comm : comms_) {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,8 +37,9 @@ struct nccl_work final : work_state {
   std::chrono::steady_clock::time_point running_since_;
 };
 
-/// NCCL has no watchdog: when a rank is gone its kernels, and whoever waits for them, wait for ever. So a thread looks
-/// at the oldest call and at NCCL's errors, and ends all ranks when there is one or the call has taken too long.
+/// NCCL has no watchdog: when a rank is gone its kernels, and whoever waits for them, wait for ever; so do calls that
+/// connect to another rank for the first time. So a thread looks at the oldest call and at NCCL's errors, and ends all
+/// ranks when there is one or the call has taken too long.
 class nccl_run {
  public:
   /// The thread ends with the last copy of the pointer.
@@ -49,7 +51,8 @@ class nccl_run {
 
   /// Where the errors of works go that nobody waited for.
   [[nodiscard]] const std::shared_ptr<lost_error>& lost() const { return lost_; }
-  /// A new NCCL communicator over the ranks of `control`; collective.
+  /// A new NCCL communicator over the ranks of `control`; collective. It lasts until close(): only all its ranks
+  /// together can destroy it, and they let go of what uses it at different times.
   [[nodiscard]] ncclComm_t make_comm(const communicator& control);
   /// The communicator of all ranks.
   [[nodiscard]] ncclComm_t world() const { return comms_.front(); }
@@ -67,7 +70,7 @@ class nccl_run {
   using clock = std::chrono::steady_clock;
 
   void stop();
-  void say_busy_with(std::string what);
+  class occupation;
   void watch();
   void look();
   [[noreturn]] void end(const std::string& message);
@@ -83,8 +86,7 @@ class nccl_run {
   std::mutex mutex_;    // guards these
   std::deque<std::shared_ptr<nccl_work>> pending_;
   std::vector<ncclComm_t> comms_;  // in the order in which all ranks made them
-  std::string busy_with_;          // something else that takes all ranks and blocks this one
-  clock::time_point busy_since_;
+  std::list<const occupation*> busy_;  // the oldest first
   bool closed_ = false;
   std::condition_variable news_;
   std::thread watcher_;

@@ -6,7 +6,6 @@ namespace serried::inline v0::comm {
 
 std::string nccl_version() { return {}; }
 bool nccl_shares_gpus() { return false; }
-std::string gpu_of(engine&) { return {}; }
 std::shared_ptr<backend> make_nccl(const communicator&, const std::shared_ptr<engine>&) {
   throw comm_error("NCCL is not available in this build");
 }

@@ -69,7 +69,7 @@ SERRIED_HD inline void store_strided(char* address, Stride stride, const pack<T,
   for (int i = 0; i < n; ++i) store<T, 1, width>(address + i * stride, {{value.at[i]}});
 }
 
-/// n / divisor for n < 2^31, with the numbers that linear.cpp precomputes (T. Granlund and P. Montgomery, "Division by
+/// n / divisor for n < 2^31, with the numbers that divisor.hpp gives (T. Granlund and P. Montgomery, "Division by
 /// invariant integers using multiplication", PLDI 1994).
 SERRIED_HD inline ops::u32 divide(ops::u32 n, unsigned long long factor, unsigned long long shift) {
   return static_cast<ops::u32>((static_cast<unsigned long long>(n << 1) * static_cast<ops::u32>(factor)) >> 32) >>

@@ -50,8 +50,7 @@ class descriptor {
 
 bool mine_alone(const struct stat& s) { return s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
 
-void say_once(const std::string& message) {
-  static std::atomic_flag said;
+void say_once(std::atomic_flag& said, const std::string& message) {
   if (!said.test_and_set()) fmt::print(stderr, "serried: {}\n", message);
 }
 
@@ -71,10 +70,10 @@ int open_folder(const std::string& path) {
   struct stat s {};
   if (fstat(folder, &s) == 0 && mine_alone(s)) return folder;
   close(folder);
-  say_once(
-      fmt::format("compiled kernels are not kept: {} must belong to this user and be writable by nobody else "
-                  "(SERRIED_CACHE_DIR names another folder)",
-                  path));
+  static std::atomic_flag said;
+  say_once(said, fmt::format("compiled kernels are not kept: {} must belong to this user and be writable by nobody else "
+                             "(SERRIED_CACHE_DIR names another folder)",
+                             path));
   return -1;
 }
 
@@ -172,7 +171,8 @@ std::optional<std::string> disk_cache::find(const std::string& key) const {
   struct stat s {};
   if (!file || fstat(file, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
   if (!mine_alone(s)) {
-    say_once("a compiled kernel in the cache is not used: it does not belong to this user alone");
+    static std::atomic_flag said;
+    say_once(said, "a compiled kernel in the cache is not used: it does not belong to this user alone");
     return std::nullopt;
   }
   header h, expected;

@@ -1,5 +1,7 @@
 #include "local/cuda/emit.hpp"
 
+#include "local/ops/rules.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -8,8 +10,6 @@
 
 namespace serried::inline v0::cuda {
 namespace {
-
-bool narrow_float(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
 
 /// The table's expression of an operation, in a, b and c.
 std::string_view expression_of(opcode op) {
@@ -60,12 +60,12 @@ std::string value_of(const instruction& i, const operands& from, std::string_vie
     case opcode::cast: return fmt::format("ops::convert<{}>({})", element_type(i.out), name(0));
     default: break;
   }
-  const bool wide = narrow_float(i.in) && i.op != opcode::where;
+  const bool wide = ops::is_narrow(i.in) && i.op != opcode::where;
   std::array<std::string, 3> names;
   for (std::size_t a = 0; a < static_cast<std::size_t>(argument_count(i.op)); ++a)
     names[a] = wide ? fmt::format("ops::to_float({})", name(a)) : name(a);
   const std::string value = with_operands(expression_of(i.op), names);
-  return wide && narrow_float(i.out) ? fmt::format("ops::convert<{}>({})", element_type(i.out), value) : value;
+  return wide && ops::is_narrow(i.out) ? fmt::format("ops::convert<{}>({})", element_type(i.out), value) : value;
 }
 
 template <class T>
@@ -120,14 +120,15 @@ std::string scalar_text(dtype type, int first) {
   }
 }
 
-std::string statements(const program& p, const operands& from, std::string_view prefix) {
+std::string statements(const program& p, const operands& from, std::string_view prefix,
+                       std::string_view indent) {
   const std::vector<bool> needed = find_needed(p);
   std::string text;
   for (std::size_t r = 0; r < p.code.size(); ++r) {
     const instruction& i = p.code[r];
     if (!needed[r]) continue;
-    if (checked(i)) text += fmt::format("if ({}{} < 0) *failed = 1u;\n", prefix, i.args[1]);
-    text += fmt::format("const {} {}{} = {};\n", element_type(i.out), prefix, r, value_of(i, from, prefix));
+    if (checked(i)) text += fmt::format("{}if ({}{} < 0) *failed = 1u;\n", indent, prefix, i.args[1]);
+    text += fmt::format("{}const {} {}{} = {};\n", indent, element_type(i.out), prefix, r, value_of(i, from, prefix));
   }
   return text;
 }

@@ -15,7 +15,11 @@
 #include "local/ops/reduction.hpp"
 #include "local/ops/rules.hpp"
 
+#include <future>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -34,21 +38,30 @@ device_traits traits_of(int device) {
           attribute(device, cudaDevAttrComputeCapabilityMinor)};
 }
 
+std::string place_of(int device) {
+  char bus[32] = {};
+  check(cudaDeviceGetPCIBusId(bus, sizeof bus, device), "asking for the bus of a GPU");
+  return std::string("cuda ") + bus;
+}
+
 class cuda_engine final : public engine {
  public:
   explicit cuda_engine(int device)
       : engine(std::make_shared<memory::pool>(gpu_memory(device))),
         device_(device),
+        place_(place_of(device)),
         traits_(traits_of(device)),
         kernels_(traits_),
         pinned_(pinned_memory(device)),
         main_queue_(cuda::make_queue(device, false)) {}
 
   std::string_view name() const override { return "cuda"; }
+  std::string_view place() const override { return place_; }
 
   void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
                const box& where) override {
     if (where.empty()) return;
+    cudaStream_t const s = stream();  // kernels are loaded on the thread's GPU
     const plan_key& key = plan_key::of(p, leaves, outputs, where);
     thread_local plan known;  // keeps its memory
     if (plans_.find(key, known)) {
@@ -61,7 +74,7 @@ class cuda_engine final : public engine {
       known = {&kernels_.get(*planned), planned->blocks, planned->threads, std::move(planned->words)};
       plans_.keep(key, known);
     }
-    kernels_.run(*known.kernel, known.blocks, known.threads, known.words.data(), stream());
+    kernels_.run(*known.kernel, known.blocks, known.threads, known.words.data(), s);
   }
 
   void reduce(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
@@ -93,7 +106,10 @@ class cuda_engine final : public engine {
   void copy_to_host(void* host, const std::byte* from, std::size_t bytes) override { copy(host, from, bytes); }
   void copy_from_host(std::byte* to, const void* host, std::size_t bytes) override { copy(to, host, bytes); }
   void issue_copy(void* to, const void* from, std::size_t bytes) override {
-    if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
+    if (bytes == 0) return;
+    cudaStream_t const s = stream();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s), "copying");
+    kernels_.settle(s, "copying");
   }
   memory::pool& pinned() override { return pinned_; }
   bool holds(const void* address) const override {
@@ -122,14 +138,32 @@ class cuda_engine final : public engine {
     if (checked) {
       flag = allocate(sizeof(unsigned));
       check(cudaMemsetAsync(flag.data(), 0, sizeof(unsigned), s), "preparing a kernel");
+      kernels_.settle(s, "preparing a kernel");
       first.words.push_back(reinterpret_cast<std::uintptr_t>(flag.data()));
     }
+    if (second != nullptr) compile_both(first, *second);
     kernels_.run(first, s);
     if (second != nullptr) kernels_.run(*second, s);
     if (!checked) return;
     unsigned failed = 0;
     copy_to_host(&failed, flag.data(), sizeof failed);
     if (failed != 0) ops::refuse_negative_power();
+  }
+
+  /// Side by side, since each takes a while.
+  void compile_both(const launch& first, const launch& second) {
+    if (kernels_.has(second)) return;
+    std::future<void> other;
+    try {
+      other = std::async(std::launch::async, [&] {
+        use_device(device_);
+        (void)kernels_.get(second);
+      });
+    } catch (const std::system_error&) {
+      return;  // no more threads are to be had: one after the other, as they are run
+    }
+    (void)kernels_.get(first);
+    other.get();
   }
 
   void reduce(const program& p, std::span<const leaf_binding> leaves, const box& where, const reduction& r,
@@ -144,11 +178,14 @@ class cuda_engine final : public engine {
   }
 
   void copy(void* to, const void* from, std::size_t bytes) {
-    issue_copy(to, from, bytes);
-    current_queue().synchronize();
+    // Of memory that is not pinned CUDA copies some through its own.
+    cudaStream_t const s = stream();
+    if (bytes != 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, s), "copying");
+    check(cudaStreamSynchronize(s), "copying");
   }
 
   const int device_;
+  const std::string place_;
   const device_traits traits_;
   kernel_cache kernels_;
   plan_cache plans_;

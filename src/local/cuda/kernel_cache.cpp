@@ -75,6 +75,8 @@ struct kernel_cache::impl {
 kernel_cache::kernel_cache(const device_traits& device) : impl_(std::make_unique<impl>(device)) {}
 kernel_cache::~kernel_cache() = default;
 
+bool kernel_cache::has(const launch& l) { return impl_->slot_of(l.key).ready.load(std::memory_order_acquire); }
+
 const loaded_kernel& kernel_cache::get(const launch& l) {
   slot& s = impl_->slot_of(l.key);
   if (!s.ready.load(std::memory_order_acquire)) impl_->make(s, l);
@@ -84,7 +86,11 @@ const loaded_kernel& kernel_cache::get(const launch& l) {
 void kernel_cache::run(const loaded_kernel& kernel, std::uint32_t blocks, std::uint32_t threads,
                        const std::uint64_t* words, cudaStream_t stream) {
   kernel.run(blocks, threads, words, stream);
-  if (impl_->synchronous) check(cudaStreamSynchronize(stream), "running a kernel");
+  settle(stream, "running a kernel");
+}
+
+void kernel_cache::settle(cudaStream_t stream, const char* doing) const {
+  if (impl_->synchronous) check(cudaStreamSynchronize(stream), doing);
 }
 
 }  // namespace serried::inline v0::cuda

@@ -22,7 +22,7 @@ struct launch {
   /// `const arguments a`, where `struct arguments { unsigned long long w[N]; };` and N = words.size().
   std::function<std::string()> text;
   std::vector<std::uint64_t> words;  ///< the program's scalars come last, in their order
-  std::uint32_t blocks = 1;  ///< along x only: the other dimensions end at 65535
+  std::uint32_t blocks = 1;          ///< along x only: the other dimensions end at 65535
   std::uint32_t threads = 256;
 };
 

@@ -27,7 +27,6 @@ struct driver {
   decltype(&::cuLibraryGetKernel) get = driver_function<decltype(get)>("cuLibraryGetKernel");
   decltype(&::cuLaunchKernel) launch = driver_function<decltype(launch)>("cuLaunchKernel");
   decltype(&::cuFuncGetAttribute) attribute = driver_function<decltype(attribute)>("cuFuncGetAttribute");
-  decltype(&::cuGetErrorName) error_name = driver_function<decltype(error_name)>("cuGetErrorName");
 };
 const driver& calls() {
   static const driver found;
@@ -36,10 +35,11 @@ const driver& calls() {
 
 void check_driver(CUresult status, const char* doing) {
   if (status == CUDA_SUCCESS) return;
-  check(cudaGetLastError(), doing);  // the runtime words it better if it knows
-  const char* name = nullptr;
-  (void)calls().error_name(status, &name);
-  throw device_error(fmt::format("{}: {}", doing, name == nullptr ? "unknown error" : name));
+  // The runtime's errors that come from the driver have the driver's numbers.
+  static_assert(static_cast<int>(CUDA_ERROR_OUT_OF_MEMORY) == cudaErrorMemoryAllocation);
+  static_assert(static_cast<int>(CUDA_ERROR_ILLEGAL_ADDRESS) == cudaErrorIllegalAddress);
+  static_assert(static_cast<int>(CUDA_ERROR_LAUNCH_FAILED) == cudaErrorLaunchFailure);
+  check(static_cast<cudaError_t>(status), doing);
 }
 
 CUfunction function(cudaKernel_t kernel) { return reinterpret_cast<CUfunction>(kernel); }

@@ -1,10 +1,10 @@
 #include "local/cuda/linear.hpp"
 
+#include "local/cuda/divisor.hpp"
 #include "local/cuda/emit.hpp"
 #include "local/cuda/linear_form.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 #include <utility>
@@ -13,8 +13,6 @@ namespace serried::inline v0::cuda {
 namespace {
 
 constexpr std::int64_t most_31_bits = 0x7fffffff;
-
-__extension__ using wide_unsigned = unsigned __int128;
 
 std::uint64_t word(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::uint64_t word(const std::byte* address) { return reinterpret_cast<std::uintptr_t>(address); }
@@ -196,7 +194,7 @@ class planner {
     return std::any_of(outputs_.begin(), outputs_.end(), [&](const operand& o) { return exceeds(o, 0); });
   }
 
-  // ---- The arguments, in the order in which the text reads them (linear_form.cpp).
+  // ---- The arguments, in the order in which the text reads them (linear_text.cpp).
 
   void add_divisor(std::vector<std::uint64_t>& words, std::int64_t d) const {
     const auto all = divisor_words(d, form_.wide_index);
@@ -277,13 +275,6 @@ class planner {
 };
 
 }  // namespace
-
-std::array<std::uint64_t, 3> divisor_words(std::int64_t d, bool wide) {
-  const auto divisor = static_cast<std::uint64_t>(std::max<std::int64_t>(d, 1));
-  const int shift = std::bit_width(divisor - 1);
-  const auto quotient = static_cast<std::uint64_t>((wide_unsigned{1} << ((wide ? 63 : 31) + shift)) / divisor);
-  return {divisor, quotient + 1, static_cast<std::uint64_t>(shift)};
-}
 
 launch plan_linear(const program& p, const iteration& it, const device_traits& device) {
   return planner(p, it, device).run();

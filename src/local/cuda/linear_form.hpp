@@ -3,7 +3,6 @@
 
 #include "local/program.hpp"
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,10 +45,6 @@ struct linear_form {
 };
 
 inline constexpr std::uint32_t linear_threads = 128;
-
-/// d, and what divides by it in kernels (access.hpp): n / d is the upper half of 2·n·factor, shifted right by the third
-/// word. For n < 2^31 in 32 bits, or `wide` for n < 2^63 in 64 bits.
-[[nodiscard]] std::array<std::uint64_t, 3> divisor_words(std::int64_t d, bool wide);
 
 [[nodiscard]] std::string linear_text(const program& p, const linear_form& form);
 

@@ -172,16 +172,12 @@ class writer {
                                            return scalar_text(program_.scalars[k].type, scalars[k]);
                                          },
                                          index_text},
-                                        "r");
+                                        "r", "    ");
     add("template <int n>\n__device__ void finish(const arguments& a, const place& at, const operands<n>& in) {{\n{}",
         results);
     if (may_fail(program_)) add("  unsigned* const failed = reinterpret_cast<unsigned*>(a.w[{}]);\n", next_);
     add("#pragma unroll\n  for (int i = 0; i < n; ++i) {{\n");
-    for (std::size_t begin = 0; begin < body.size();) {
-      const std::size_t end = body.find('\n', begin) + 1;
-      add("    {}", std::string_view(body).substr(begin, end - begin));
-      begin = end;
-    }
+    text_ += body;
     for (std::size_t k = 0; k < form_.outputs.size(); ++k) add("    y{}.at[i] = r{};\n", k, program_.outputs[k]);
     add("  }}\n{}}}\n\n", stores);
   }

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <shared_mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -61,7 +61,7 @@ class plan_cache {
     std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
   };
 
-  mutable std::mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::unordered_map<std::uint64_t, entry, as_it_is> entries_;  // of two keys with one hash only the later
 };
 

@@ -21,12 +21,19 @@ class event_cache {
         idle_.pop_back();
         return e;
       }
-      idle_.reserve(++made_);  // so that giving back does not allocate
+      if (made_ == idle_.capacity()) idle_.reserve(2 * made_ + 16);  // so that giving back does not allocate
+      ++made_;
     }
-    use_device(device_);
-    cudaEvent_t e = nullptr;
-    check(cudaEventCreateWithFlags(&e, flags_), "making an event");
-    return e;
+    try {
+      use_device(device_);
+      cudaEvent_t e = nullptr;
+      check(cudaEventCreateWithFlags(&e, flags_), "making an event");
+      return e;
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      --made_;
+      throw;
+    }
   }
   void give_back(cudaEvent_t e) noexcept {
     const std::lock_guard lock(mutex_);

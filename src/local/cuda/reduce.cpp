@@ -1,5 +1,6 @@
 #include "local/cuda/reduce.hpp"
 
+#include "local/cuda/divisor.hpp"
 #include "local/cuda/emit.hpp"
 #include "local/cuda/reduce_form.hpp"
 #include "local/engine.hpp"
@@ -15,8 +16,6 @@
 
 namespace serried::inline v0::cuda {
 namespace {
-
-__extension__ using wide_unsigned = unsigned __int128;
 
 /// What one block may add up: device_reduce.hpp's integers hold so many digits.
 constexpr std::int64_t most_elements = std::int64_t{1} << 22;
@@ -76,7 +75,9 @@ class planner {
   void choose_vector() {
     std::int64_t widest = 1;
     std::int64_t bytes = 0;
-    bool may = !form_.results_inner && !form_.reduced.empty();
+    // Products of floating numbers round in an order that must not depend on addresses.
+    const bool rounds = form_.what.kind == reduce_kind::prod && !is_integer(form_.what.type);
+    bool may = !form_.results_inner && !form_.reduced.empty() && !rounds;
     for (const load_path& l : form_.walk.loads) {
       if (l.uniform()) continue;
       widest = std::max(widest, l.item);
@@ -94,29 +95,10 @@ class planner {
       form_.vector /= 2;
     // 64 bytes in flight, but not too many copies of the program.
     std::int64_t wanted = std::clamp<std::int64_t>(bytes == 0 ? 8 : 64 / bytes, 4, 16);
-    if (heavy()) wanted = 4;
+    constexpr int most_instructions = 128;
+    if (weight_of(form_.code) * wanted > most_instructions) wanted = 4;
     form_.steps = static_cast<int>(std::max<std::int64_t>(wanted / form_.vector, 1));
     form_.steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(form_.steps)));
-  }
-
-  /// Whether an unrolled loop would be made of many instructions.
-  bool heavy() const {
-    const auto simple = [](const instruction& i) {
-      switch (i.op) {
-        case opcode::load:
-        case opcode::scalar:
-        case opcode::index:
-        case opcode::cast:
-        case opcode::add:
-        case opcode::subtract:
-        case opcode::multiply:
-        case opcode::square:
-        case opcode::negative:
-        case opcode::absolute: return true;
-        default: return i.out == dtype::bool_;
-      }
-    };
-    return form_.code.code.size() > 16 || !std::all_of(form_.code.code.begin(), form_.code.code.end(), simple);
   }
 
   /// How many threads and blocks work on each result.
@@ -192,11 +174,8 @@ class planner {
   }
 
   reduction_form::divisor divide_by(std::int64_t extent) {
-    const int bits = form_.wide ? 63 : 31;
-    const auto d = static_cast<std::uint64_t>(extent);
-    const int shift = std::bit_width(d - 1);
-    const auto factor = ((static_cast<wide_unsigned>(1) << (bits + shift)) + d - 1) / d;  // 2^(bits + shift) / d
-    return {word(extent), word(static_cast<std::uint64_t>(factor)), word(std::int64_t{shift})};
+    const auto [divisor, factor, shift] = divisor_words(extent, form_.wide);
+    return {word(divisor), word(factor), word(shift)};
   }
 
   void add_words(std::byte* out) {

@@ -1,6 +1,7 @@
 // Reductions' kernels as text.
 #include "local/cuda/emit.hpp"
 #include "local/cuda/reduce_form.hpp"
+#include "local/ops/rules.hpp"
 
 #include <fmt/format.h>
 
@@ -16,10 +17,8 @@ void append(std::string& text, fmt::format_string<Args...> format, Args&&... arg
   fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-bool is_narrow(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
-
 /// The type that a thread adds up: 16-bit floats are widened.
-std::string_view value_type(dtype t) { return is_narrow(t) ? "float" : element_type(t); }
+std::string_view value_type(dtype t) { return ops::is_narrow(t) ? "float" : element_type(t); }
 
 /// device_reduce.hpp's class for what a thread holds.
 std::string accumulator(const reduction& r) {
@@ -274,14 +273,9 @@ class writer {
       return at;
     };
     const std::string result = fmt::format("v{}", form_.code.outputs[0]);
-    const std::string lines = statements(form_.code, from, "v");
-    for (std::size_t begin = 0; begin < lines.size();) {
-      const std::size_t end = lines.find('\n', begin) + 1;
-      append(t, "        {}", lines.substr(begin, end - begin));
-      begin = end;
-    }
+    t += statements(form_.code, from, "v", "        ");
     append(t, "        values[e] = {};\n",
-           is_narrow(form_.what.type) ? fmt::format("ops::to_float({})", result) : result);
+           ops::is_narrow(form_.what.type) ? fmt::format("ops::to_float({})", result) : result);
   }
 
   const reduction_form& form_;

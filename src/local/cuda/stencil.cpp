@@ -8,19 +8,28 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace serried::inline v0::cuda {
 namespace stencil {
 namespace {
 
+// Measured on an H200, like the numbers of register_plan: more planes leave the cache before their neighbors come.
 constexpr int planes_per_chunk = 8;
-// Planes that chunks share should still be in the cache when the next chunk comes.
-constexpr std::int64_t slab_bytes = std::int64_t{4} << 20;
-// Registers for values: up to the first, two planes at a time; past the second, threads take fewer cells, so that more
-// of them find room and nothing spills.
-constexpr int unroll_budget = 40;
-constexpr int register_budget = 96;
+
+/// How a thread's registers are spent. 64 for each of four blocks on a multiprocessor suffice for one array: then
+/// several steps' fetches are on their way at once. Many arrays get two blocks.
+struct register_plan {
+  int blocks, unroll;
+};
+register_plan plan_registers(int kept, int fetched, bool slanted) {
+  if (slanted) return {kept + fetched <= 32 ? 6 : kept + fetched <= 80 ? 3 : 2, 1};
+  for (const int unroll : {4, 2, 1})
+    if (kept + unroll * fetched <= 64) return {4, unroll};
+  return {2, 1};
+}
+constexpr int most_values = 112;  // in registers; beyond, threads take fewer cells
 
 class planner {
  public:
@@ -35,11 +44,12 @@ class planner {
     choose_dimensions();
     if (!worthwhile()) return std::nullopt;
     for (int cells = cells_per_thread();; cells /= 2) {
-      const int registers = lay_out(cells);
-      how_.unroll = registers <= unroll_budget ? 2 : 1;
-      how_.crowded = registers > unroll_budget && registers <= register_budget;
-      if (registers <= register_budget || cells == 1) break;
+      lay_out(cells);
+      if (kept_ + fetched_ <= most_values || cells == 1) break;
     }
+    const auto [blocks, unroll] = plan_registers(kept_, fetched_, how_.slanted);
+    how_.blocks = blocks;
+    how_.unroll = unroll;
     if (blocks_ > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
     launch l;
     l.key = key();
@@ -92,6 +102,8 @@ class planner {
       some |= s.moves() && s.contiguous();
       if (at(s.hi, row()) - at(s.lo, row()) > 16) return false;
       if (how_.march >= 0 && at(s.hi, how_.march) - at(s.lo, how_.march) > 16) return false;
+      for (int d = 0; d < ndim(); ++d)
+        if (at(s.guards, d) != nullptr && !turns_once(s, d)) return false;
       // Two values compete for an element outside of two faces: the one of the leaf's first dimension counts.
       const guard* along = at(s.guards, row());
       if (along == nullptr || !has_value(*along)) continue;
@@ -99,6 +111,13 @@ class planner {
         if (at(s.guards, d) != nullptr && has_value(*at(s.guards, d)) && axis_of(d) > axis_of(row())) return false;
     }
     return some;
+  }
+  /// No index lies farther outside than a period.
+  [[nodiscard]] bool turns_once(const source& s, int d) const {
+    const std::int64_t lowest = at(s.first, d) + at(s.lo, d);
+    const std::int64_t highest = at(s.first, d) + at(s.hi, d) + extent(d) - 1;
+    const std::int64_t period = at(s.guards, d)->extent;
+    return lowest >= -period && highest < 2 * period;
   }
   static bool has_value(const guard& g) {
     return g.boundary.low.kind == boundary_kind::value || g.boundary.high.kind == boundary_kind::value;
@@ -118,25 +137,26 @@ class planner {
     return static_cast<int>(std::clamp<std::int64_t>(16 / widest, 1, 8));
   }
 
-  /// Rows of an array all begin at the same place between multiples of `wide` elements.
-  [[nodiscard]] bool even(const std::vector<std::int64_t>& stride, std::int64_t item, int wide) const {
+  /// Rows of an array all begin at the same place between multiples of `wide` elements, but for the slant.
+  [[nodiscard]] bool even(const std::vector<std::int64_t>& stride, std::int64_t item) const {
     for (int d = 0; d < row(); ++d)
-      if (at(stride, d) % (item * wide) != 0) return false;
+      if ((at(stride, d) - at(how_.slant, d) * item) % (item * how_.wide) != 0) return false;
     return true;
   }
 
-  /// Everything for so many cells a thread; returns an estimate of the registers that values take.
-  int lay_out(int cells) {
+  /// Everything for so many cells a thread.
+  void lay_out(int cells) {
     words_.clear();
     how_.bends.clear();
     how_.places.clear();
     how_.lines.clear();
+    how_.reaches.clear();
     how_.outputs.clear();
     how_.coordinates.clear();
     how_.scalars.clear();
     strides_.clear();
     bend_guards_.clear();
-    choose_groups(cells);
+    choose_alignment(cells);
     choose_blocks();
     how_.loads.assign(p_.loads.size(), {});
     for (const source& s : sources_) add_lines(s);
@@ -146,62 +166,68 @@ class planner {
       how_.scalars.push_back(static_cast<int>(words_.size()));
       append_words(words_, s);
     }
-    return registers();
+    count_registers();
   }
 
-  /// Groups of `wide` cells that begin at multiples in the first output do so in the other outputs' rows and, at some
-  /// offset, in those of the arrays that are fetched most.
-  [[nodiscard]] bool aligned_together(std::int64_t lead, int wide) const {
-    for (const output_path& o : where_.outputs)
-      if (!even(o.stride, o.item, wide)) return false;
-    for (const source& s : sources_) {
-      if (!s.moves() || !s.contiguous()) continue;
-      const std::int64_t first = gap(s.base, 0) / s.item - lead;
-      const auto aligned = [&](std::size_t l) { return (first + offset_[l].back()) % wide == 0; };
-      if (!even(*s.stride, s.item, wide) || std::none_of(s.loads.begin(), s.loads.end(), aligned)) return false;
+  void choose_alignment(int cells) {
+    const output_path& o = where_.outputs[0];
+    how_.slant.assign(where_.dims.size(), 0);
+    for (how_.wide = cells;; how_.wide /= 2)
+      if (find_slant(o) && (how_.wide == 1 || even_together())) break;
+    how_.lead = static_cast<int>(gap(reinterpret_cast<std::uint64_t>(o.data), 0) / o.item % how_.wide);
+    how_.slanted = std::any_of(how_.slant.begin(), how_.slant.end(), [](int s) { return s != 0; });
+    how_.ragged = how_.slanted || how_.lead != 0 || extent(row()) % how_.wide != 0;
+  }
+
+  /// How far an output's rows go on from a multiple of `wide` elements to the nearest; false where that is far.
+  bool find_slant(const output_path& o) {
+    for (int d = 0; d < row(); ++d) {
+      const auto rest = static_cast<int>((at(o.stride, d) / o.item % how_.wide + how_.wide) % how_.wide);
+      at(how_.slant, d) = rest > how_.wide / 2 ? rest - how_.wide : rest;
+      if (extent(d) > 1 && std::abs(at(how_.slant, d)) > std::max(1, how_.wide / 4)) return false;
     }
     return true;
   }
 
-  void choose_groups(int cells) {
-    const output_path& o = where_.outputs[0];
-    const std::int64_t first = gap(reinterpret_cast<std::uint64_t>(o.data), 0) / o.item;
-    how_.wide = cells;
-    while (how_.wide > 1 && !aligned_together(first % how_.wide, how_.wide)) how_.wide /= 2;
-    how_.groups = cells / how_.wide;
-    how_.lead = static_cast<int>(first % how_.wide);
-    how_.ragged = how_.lead != 0 || extent(row()) % how_.wide != 0;
+  /// The rows of all outputs, and of the arrays that are fetched most, follow the same slant.
+  [[nodiscard]] bool even_together() const {
+    const auto& outputs = where_.outputs;
+    return std::all_of(outputs.begin(), outputs.end(), [&](const auto& o) { return even(o.stride, o.item); }) &&
+           std::all_of(sources_.begin(), sources_.end(),
+                       [&](const source& s) { return !s.moves() || !s.contiguous() || even(*s.stride, s.item); });
   }
 
   void choose_blocks() {
-    const std::int64_t cells = extent(row()) + how_.lead;
+    const auto divide = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
+    std::int64_t cells = extent(row()) + (how_.slanted ? how_.wide - 1 : how_.lead);
     how_.width = how_.across < 0 ? threads : 32;
     while (how_.width > 1 && how_.width / 2 * how_.wide >= cells) how_.width /= 2;
-    while (how_.groups > 1 && how_.width * how_.wide * (how_.groups / 2) >= cells) how_.groups /= 2;
-    const auto divide = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
-    const std::int64_t tiles = divide(cells, std::int64_t{1} * how_.width * how_.wide * how_.groups);
+    const std::int64_t tile = std::int64_t{1} * how_.width * how_.wide;
     const std::int64_t tiles_across = how_.across < 0 ? 1 : divide(extent(how_.across), threads / how_.width);
     std::int64_t outer = 1;
     for (int d = 0; d < row(); ++d)
       if (d != how_.march && d != how_.across) outer *= extent(d);
 
-    std::int64_t planes = 1, chunks = 1, slab = tiles_across;
+    std::int64_t planes = 1, chunks = 1, before = 0;
     if (how_.march >= 0) {
       const std::int64_t n = extent(how_.march);
       const std::int64_t enough = std::int64_t{8} * device_.multiprocessors;
       planes = std::min<std::int64_t>(n, planes_per_chunk);
-      while (planes > 1 && tiles * tiles_across * outer * divide(n, planes) < enough) planes /= 2;
+      while (planes > 1 && divide(cells, tile) * tiles_across * outer * divide(n, planes) < enough) planes /= 2;
       chunks = divide(n, planes);
       planes = divide(n, chunks);
-      std::int64_t bytes = 0;
-      for (const source& s : sources_) bytes += s.item;
-      bytes *= tiles * planes * threads * how_.wide * how_.groups;
-      slab = std::clamp<std::int64_t>(slab_bytes / std::max<std::int64_t>(bytes, 1), 1, tiles_across);
     }
     how_.extents = static_cast<int>(words_.size());
     for (int d = 0; d < ndim(); ++d) word(extent(d));
     word(planes);
-    word(slab);
+    if (how_.slanted) {
+      const std::int64_t drift = how_.march < 0 ? 0 : at(how_.slant, how_.march) * (planes - 1);
+      before = divide(std::max<std::int64_t>(-drift, 0), how_.wide) * how_.wide;
+      how_.overhang = word(before);
+      word(std::max<std::int64_t>(drift, 0));
+      cells += before + std::max<std::int64_t>(drift, 0);
+    }
+    const std::int64_t tiles = divide(cells, tile);
     how_.digits = static_cast<int>(words_.size());
     blocks_ = 1;
     const auto digit = [&](std::int64_t count) {
@@ -211,15 +237,13 @@ class planner {
       words_.push_back(n == 1 ? 0 : ~std::uint64_t{0} / n + 1);
     };
     digit(tiles);
-    if (how_.across >= 0) digit(slab);
+    if (how_.across >= 0) digit(tiles_across);
     if (how_.march >= 0) digit(chunks);
-    if (how_.across >= 0) digit(divide(tiles_across, slab));
     for (int d = row() - 1; d >= 0; --d)
       if (d != how_.march && d != how_.across) digit(extent(d));
-    // First cells of the first and of the last group that some thread works on.
+    // First cells of the first and of the last thread that works on a row.
     first_cell_ = -how_.lead;
     last_cell_ = (divide(cells, how_.wide) - 1) * how_.wide - how_.lead;
-    if (how_.groups > 1) last_cell_ = (tiles * how_.groups * how_.width - 1) * how_.wide - how_.lead;
   }
 
   // --- words and tables ---------------------------------------------------------------------------------------
@@ -279,6 +303,11 @@ class planner {
   // --- lines --------------------------------------------------------------------------------------------------
 
   [[nodiscard]] int plane_of(std::size_t load) const { return how_.march < 0 ? 0 : at(offset_[load], how_.march); }
+  [[nodiscard]] int position_of(std::size_t load) const {
+    int at_row = offset_[load].back();
+    for (int d = 0; d < row(); ++d) at_row += at(how_.slant, d) * at(offset_[load], d);
+    return at_row;
+  }
   [[nodiscard]] std::vector<int> row_offset(std::size_t load) const {
     std::vector<int> offset = offset_[load];
     offset.back() = 0;
@@ -287,6 +316,8 @@ class planner {
   }
 
   void add_lines(const source& s) {
+    lowest_ = std::numeric_limits<std::int64_t>::max();
+    highest_ = std::numeric_limits<std::int64_t>::min();
     const int range = range_of(s);
     const int place = place_of(*s.stride, s.item);
     const line_bend along = at(s.guards, row()) == nullptr ? line_bend{-1, -1, -1} : bend_line(s, row());
@@ -307,12 +338,13 @@ class planner {
       l.kept = s.moves();  // a store into it would change what is still to be fetched
       l.uniform = s.stride->back() == 0 && along.bend < 0;
       add_bends(l, s, loads);
-      find_positions(l, loads);
+      find_positions(l, s, loads);
       add_fetches(l, s);
       for (const std::size_t load : loads)
-        how_.loads[load] = {static_cast<int>(how_.lines.size()), plane_of(load), l.uniform ? 0 : offset_[load].back()};
+        how_.loads[load] = {static_cast<int>(how_.lines.size()), plane_of(load), l.uniform ? 0 : position_of(load)};
       how_.lines.push_back(std::move(l));
     }
+    if (how_.slanted) add_reach(s);
   }
 
   /// The row indices, in cells of the iteration, that are in memory as they are.
@@ -336,50 +368,117 @@ class planner {
     for (const int d : dims) l.bends.push_back(bend_line(s, d));
   }
 
-  void find_positions(line& l, const std::vector<std::size_t>& loads) {
-    int first = std::numeric_limits<int>::max();
-    int last = std::numeric_limits<int>::min();
-    l.first_plane = first;
-    int last_plane = last;
+  void find_positions(line& l, const source& s, const std::vector<std::size_t>& loads) {
+    std::map<int, position> found;
+    l.first_plane = std::numeric_limits<int>::max();
+    int last_plane = std::numeric_limits<int>::min();
     for (const std::size_t i : loads) {
-      first = std::min(first, offset_[i].back());
-      last = std::max(last, offset_[i].back());
-      l.first_plane = std::min(l.first_plane, plane_of(i));
-      last_plane = std::max(last_plane, plane_of(i));
-    }
-    if (l.uniform) first = last = 0;
-    else last += how_.wide - 1;
-    l.first_position = first;
-    l.positions.resize(static_cast<std::size_t>(last - first + 1));
-    for (const std::size_t i : loads)
+      const int m = plane_of(i);
+      l.first_plane = std::min(l.first_plane, m);
+      last_plane = std::max(last_plane, m);
+      l.bent |= offset_[i].back() != 0;
       for (int j = 0; j < (l.uniform ? 1 : how_.wide); ++j) {
-        position& q = at(l.positions, (l.uniform ? 0 : offset_[i].back()) + j - first);
-        const int m = plane_of(i);
+        position& q = found[l.uniform ? 0 : position_of(i) + j];
         q = q.used() ? position{std::min(q.lowest, m), std::max(q.highest, m)} : position{m, m};
       }
+    }
     l.planes = last_plane - l.first_plane + 1;
+    if (fetched_wide(l, s)) complete_groups(l, phase_of(l, s), found);
+    l.first_position = found.begin()->first;
+    l.positions.resize(static_cast<std::size_t>(found.rbegin()->first - l.first_position + 1));
+    for (const auto& [p, q] : found) at(l.positions, p - l.first_position) = q;
+  }
+
+  /// Where an aligned access takes half of its elements and more together, it takes them all.
+  void complete_groups(const line& l, std::int64_t phase, std::map<int, position>& found) const {
+    const int enough = std::max(2, how_.wide / 2);
+    const auto begin_of = [&](int p) {
+      return p - static_cast<int>(((p + phase) % how_.wide + how_.wide) % how_.wide);
+    };
+    for (int first = begin_of(found.begin()->first); first <= found.rbegin()->first; first += how_.wide) {
+      int highest = l.first_plane - 1;
+      int count = 0;
+      for (int j = 0; j < how_.wide; ++j) {
+        const auto q = found.find(first + j);
+        if (q == found.end() || q->second.highest < highest) continue;
+        count = q->second.highest == highest ? count + 1 : 1;
+        highest = q->second.highest;
+      }
+      for (int j = 0; j < how_.wide && count >= enough; ++j) {
+        position& q = found[first + j];
+        q = q.used() ? position{q.lowest, highest} : position{highest, highest};
+      }
+    }
+  }
+
+  /// Its rows can be fetched in aligned accesses of `wide` elements, which begin where (position + phase) is a
+  /// multiple.
+  [[nodiscard]] bool fetched_wide(const line& l, const source& s) const {
+    return !l.uniform && how_.wide > 1 && s.contiguous() && even(*s.stride, s.item);
+  }
+  [[nodiscard]] std::int64_t phase_of(const line& l, const source& s) const {
+    return gap(base_of(l, s), 0) / s.item - how_.lead;
+  }
+  /// The address of position 0 for the iteration's first cell, in plane 0.
+  [[nodiscard]] std::uint64_t base_of(const line& l, const source& s) const {
+    std::uint64_t base = s.base;
+    for (int d = 0; d < row(); ++d) base += static_cast<std::uint64_t>(at(l.offset, d) * at(*s.stride, d));
+    return base - static_cast<std::uint64_t>(how_.lean(l, 0) * s.stride->back());
   }
 
   void add_fetches(line& l, const source& s) {
-    std::uint64_t base = s.base;
-    for (int d = 0; d < row(); ++d) base += static_cast<std::uint64_t>(at(l.offset, d) * at(*s.stride, d));
-    const std::int64_t along_march = how_.march < 0 ? 0 : at(*s.stride, how_.march);
-    // Aligned accesses begin where (position + phase) is a multiple of `wide`.
-    const bool wide = how_.wide > 1 && s.contiguous() && even(*s.stride, s.item, how_.wide);
-    const std::int64_t phase = gap(base, 0) / s.item - how_.lead;
+    const std::int64_t along_march =
+        how_.march < 0 ? 0 : at(*s.stride, how_.march) - at(how_.slant, how_.march) * s.stride->back();
+    const bool wide = fetched_wide(l, s);
+    const std::int64_t phase = wide ? phase_of(l, s) : 0;
     const auto address = [&](int plane) {
-      return word(static_cast<std::int64_t>(base + static_cast<std::uint64_t>(plane * along_march)));
+      return static_cast<std::int64_t>(base_of(l, s) + static_cast<std::uint64_t>(plane * along_march));
     };
     for (int m = l.first_plane; m < l.first_plane + l.planes; ++m) {
       const auto now = [&](const position& q) { return q.used() && q.highest == m; };
       const auto before = [&](const position& q) { return q.lowest <= m && m < q.highest; };
       const auto add = [&](std::vector<fetch>& to, const auto& wanted) {
         std::vector<piece> pieces = pieces_of(l, wide, phase, wanted);
-        if (!pieces.empty()) to.push_back({m, address(m), std::move(pieces)});
+        if (pieces.empty()) return;
+        for (const piece& p : pieces) reach_to(s, address(m), p);
+        to.push_back({m, word(address(m)), beyond(s, m), std::move(pieces)});
       };
       add(l.each_step, now);
       add(l.at_start, before);
     }
+  }
+
+  /// Extends [lowest_, highest_), the addresses that a source's pieces take for the iteration's first cell.
+  void reach_to(const source& s, std::int64_t address, const piece& p) {
+    const std::int64_t a = address + p.at * s.stride->back();
+    const std::int64_t b = address + (p.at + p.wide - 1) * s.stride->back();
+    lowest_ = std::min({lowest_, a, b});
+    highest_ = std::max({highest_, a + s.item, b + s.item});
+  }
+
+  /// What is left between those addresses and the ends of the source's memory.
+  void add_reach(const source& s) {
+    auto lowest = static_cast<std::int64_t>(s.base);
+    std::int64_t highest = lowest + s.item;
+    for (int d = 0; d < ndim(); ++d) {
+      const guard* g = at(s.guards, d);
+      const std::int64_t stride = at(*s.stride, d);
+      const std::int64_t first = stride * (g != nullptr ? g->lo - at(s.first, d) : at(s.lo, d));
+      const std::int64_t last = stride * (g != nullptr ? g->hi - 1 - at(s.first, d) : extent(d) - 1 + at(s.hi, d));
+      lowest += std::min(first, last);
+      highest += std::max(first, last);
+    }
+    how_.reaches.push_back({place_of(*s.stride, s.item), word(lowest_ - lowest)});
+    word(highest_ - highest);
+  }
+
+  /// Whether some plane at this offset along the march lies outside of the window.
+  [[nodiscard]] bool beyond(const source& s, int plane) const {
+    if (how_.march < 0) return false;
+    const guard* g = at(s.guards, how_.march);
+    if (g == nullptr) return false;
+    const std::int64_t first = at(s.first, how_.march) + plane;
+    return first < g->lo || first + extent(how_.march) > g->hi;
   }
 
   template <class Wanted>
@@ -399,16 +498,16 @@ class planner {
     return pieces;
   }
 
-  [[nodiscard]] int registers() const {
-    std::int64_t total = 0;
-    for (const line& l : how_.lines) {
-      std::int64_t values = 0;
-      for (const position& q : l.positions)
-        if (q.used()) values += q.highest - q.lowest + 1;
-      const auto item = static_cast<std::int64_t>(item_size(l.type));
-      total += values * (l.uniform ? 1 : how_.groups) * std::max<std::int64_t>(1, item / 4);
-    }
-    return static_cast<int>(std::min<std::int64_t>(total, std::numeric_limits<int>::max()));
+  /// What a step fetches, and what it finds from the steps before.
+  void count_registers() {
+    kept_ = fetched_ = 0;
+    for (const line& l : how_.lines)
+      for (const position& q : l.positions) {
+        if (!q.used()) continue;
+        const int each = std::max(1, static_cast<int>(item_size(l.type)) / 4);
+        fetched_ += each;
+        kept_ += (q.highest - q.lowest) * each;
+      }
   }
 
   std::string key() const;
@@ -424,6 +523,8 @@ class planner {
   std::vector<std::array<std::int64_t, 4>> bend_guards_;      ///< per bend
   std::int64_t blocks_ = 1, first_cell_ = 0, last_cell_ = 0;  ///< cells: of groups, along the rows
   std::int64_t readable_lo_ = 0, readable_hi_ = 0;            ///< of the source being laid out
+  int kept_ = 0, fetched_ = 0;                                ///< registers for values
+  std::int64_t lowest_ = 0, highest_ = 0;                     ///< likewise, see reach_to
 };
 
 std::string planner::key() const {
@@ -433,14 +534,15 @@ std::string planner::key() const {
     bytes.append(reinterpret_cast<const char*>(all), sizeof all);
   };
   const auto put_bend = [&](const line_bend& b) { put(b.bend, b.low, b.high); };
-  put(how_.ndim, how_.march, how_.across, how_.wide, how_.groups, how_.width, how_.unroll, how_.crowded, how_.ragged,
-      how_.lead, words_.size());
+  put(how_.ndim, how_.march, how_.across, how_.wide, how_.width, how_.blocks, how_.unroll, how_.ragged, how_.lead,
+      words_.size());
+  for (const int s : how_.slant) put(s);
   put(how_.bends.size(), how_.places.size(), how_.lines.size());
   for (const bend& b : how_.bends) put(b.dim, b.low, b.high, b.words);
   for (const place& p : how_.places) put(p.contiguous, p.item, p.words);
   for (const line& l : how_.lines) {
-    put(l.place, l.kept, l.uniform, l.first_plane, l.planes, l.first_position, l.positions.size(), l.bends.size(),
-        l.range);
+    put(l.place, l.kept, l.uniform, l.bent, l.first_plane, l.planes, l.first_position, l.positions.size(),
+        l.bends.size(), l.range);
     for (const int o : l.offset) put(o);
     for (const position& q : l.positions) put(q.lowest, q.highest);
     for (const line_bend& b : l.bends) put_bend(b);
@@ -448,12 +550,13 @@ std::string planner::key() const {
     for (const auto* fetches : {&l.each_step, &l.at_start}) {
       put(fetches->size());
       for (const fetch& f : *fetches) {
-        put(f.plane, f.word, f.pieces.size());
+        put(f.plane, f.word, f.turned, f.pieces.size());
         for (const piece& s : f.pieces) put(s.at, s.wide, s.checked);
       }
     }
   }
-  for (const load_place& l : how_.loads) put(l.line, l.plane, l.shift);
+  for (const load_place& l : how_.loads) put(l.line, l.plane, l.position);
+  for (const reach& r : how_.reaches) put(r.place, r.words);
   for (const output& o : how_.outputs) put(o.place, o.word, o.wide);
   for (const coordinate& c : how_.coordinates) put(c.dim, c.word);
   for (const int s : how_.scalars) put(s);

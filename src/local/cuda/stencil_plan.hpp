@@ -47,13 +47,14 @@ struct position {
 struct piece {
   int at;
   int wide;
-  bool checked;  ///< may lie outside of what can be read for some thread
+  bool checked;  ///< may lie outside of what can be read for some thread (unless the plan is slanted)
 };
 
 /// One address per plane and what the program reads there: consecutive positions around it.
 struct fetch {
-  int plane;  ///< offset along the march
-  int word;   ///< the address at iteration index 0
+  int plane;    ///< offset along the march
+  int word;     ///< the address at iteration index 0
+  bool turned;  ///< some planes lie beyond the window along the march
   std::vector<piece> pieces;
 };
 
@@ -69,6 +70,7 @@ struct line {
   std::vector<position> positions;
   std::vector<line_bend> bends;  ///< not along the rows; by dimension of the leaf
   line_bend along{-1, -1, -1};   ///< along the rows
+  bool bent;                     ///< some load reads beyond the ends of the rows
   int range;                     ///< two words: the row indices that can be read as they are
   std::vector<fetch> each_step;
   std::vector<fetch> at_start;
@@ -76,7 +78,14 @@ struct line {
 
 struct load_place {
   int line;
-  int plane, shift;  ///< offsets along march and row
+  int plane, position;
+};
+
+/// Addresses that a thread reads, relative to a place's: two words, what is left to the ends of the memory that holds
+/// the array.
+struct reach {
+  int place;
+  int words;
 };
 
 struct output {
@@ -92,25 +101,43 @@ struct coordinate {
   int word;
 };
 
-/// A thread's cells: `groups` groups of `wide` consecutive ones, the groups width · wide apart. A block is `width`
-/// threads along the rows, and the others along dimension `across`.
+/// A thread's cells: `wide` consecutive ones in each plane of its march. A block is `width` threads along the rows, and
+/// the others along dimension `across`.
+///
+/// Accesses of `wide` elements must begin at multiples of their size. Where rows do not all begin at the same place
+/// between such multiples, threads follow them: one index further along dimension d, a thread's cells begin slant[d]
+/// cells earlier, at the multiple nearest to their old neighbors. Then offsets along d are also offsets along the rows:
+/// positions count from there. Such a kernel has two loops: a plain one for threads that stay clear of the boundaries
+/// other than the rows' ends, and a careful one that looks up every element.
 struct plan {
   int ndim;
   int march, across;  ///< dimensions; −1: none
-  int wide, groups, width;
-  bool crowded;  ///< with values: two blocks shall share a multiprocessor nevertheless
-  int unroll;    ///< steps of the march
-  bool ragged;   ///< groups may hang over a row's ends
-  int lead;      ///< cells by which the first group begins before the row
-  int extents;   ///< words: extents per dimension, then planes per chunk and tiles per slab
-  int digits;    ///< words: count and divisor of each part of the block's number
+  int wide, width;
+  int blocks;              ///< on a multiprocessor, at least
+  int unroll;              ///< steps of the march
+  bool ragged;             ///< a thread's cells may hang over a row's ends
+  int lead;                ///< cells by which the first thread's begin before the row
+  std::vector<int> slant;  ///< per dimension; 0 along rows
+  bool slanted;            ///< some slant is not 0
+  int extents;             ///< words: extents per dimension, then planes per chunk
+  int overhang;            ///< words, where slanted: cells before and after the row for the march
+  int digits;              ///< words: count and divisor of each part of the block's number
   std::vector<bend> bends;
   std::vector<place> places;
   std::vector<line> lines;
   std::vector<load_place> loads;
+  std::vector<reach> reaches;  ///< where slanted
   std::vector<output> outputs;
   std::vector<coordinate> coordinates;  ///< per output axis
   std::vector<int> scalars;             ///< first word
+
+  /// Positions by which a row of a line is shifted against the cells.
+  [[nodiscard]] int lean(const line& l, int plane) const {
+    int sum = 0;
+    for (int d = 0; d + 1 < ndim; ++d)
+      sum += slant[static_cast<std::size_t>(d)] * (d == march ? plane : l.offset[static_cast<std::size_t>(d)]);
+    return sum;
+  }
 };
 
 /// The kernel's source; `words` is the length of the argument block.

@@ -32,16 +32,15 @@ __device__ T load(const char* from) {
   else return __builtin_bit_cast(T, *bits);
 }
 template <class T, int n, bool kept>
-__device__ void load_group(T* to, const char* from) {
+__device__ void load_wide(T* to, const char* from) {
   const auto values = load<pack<T, n>, kept>(from);
 #pragma unroll
   for (int j = 0; j < n; ++j) to[j] = values.item[j];
 }
-// Stores past the caches: nobody reads the results soon.
 template <class P>
 __device__ void store(char* to, const P& values) {
   using bits = typename raw<sizeof(P)>::type;
-  __stcs(reinterpret_cast<bits*>(to), __builtin_bit_cast(bits, values));
+  *reinterpret_cast<bits*>(to) = __builtin_bit_cast(bits, values);
 }
 
 // Takes the next part off a block's number: `count` values, `divisor` = 2^64 / count, rounded up (0 for one value).
@@ -53,15 +52,13 @@ __device__ int part(unsigned& rest, unsigned long long count, unsigned long long
 }
 
 constexpr int periodic = 1, edge = 2, value = 3;
-// Where leaf index i is read, relative to i: the window holds lo to hi - 1. Never leads out of the window.
+// Where leaf index i, at most a period outside, is read, relative to i: the window holds lo to hi - 1. Never leads out
+// of the window.
 template <int low, int high>
 __device__ int turn(int i, int lo, int hi, int extent) {
   int to = i;
-  if ((i < lo || i >= hi) && (i < 0 || i >= extent)) {
-    const int face = i < 0 ? low : high;
-    if (face == periodic) to = i % extent + (i % extent < 0 ? extent : 0);
-    if (face == edge) to = i < 0 ? 0 : extent - 1;
-  }
+  if (i < min(lo, 0)) to = low == periodic ? i + extent : 0;
+  if (i >= max(hi, extent)) to = high == periodic ? i - extent : extent - 1;
   return min(max(to, lo), hi - 1) - i;
 }
 // Whether leaf index i lies beyond a face that has a value: 1 for the low one, 2 for the high one.
@@ -104,24 +101,15 @@ class emitter {
     out_("struct arguments {{");
     out_("unsigned long long w[{}];", words_);
     out_("}};");
-    // (Without the second bound, the compiler takes fewer registers than with the least one.)
-    out_("extern \"C\" __global__ void __launch_bounds__({}{}) kernel(const __grid_constant__ arguments a) {{", threads,
-         how_.crowded ? ", 2" : "");
+    out_("extern \"C\" __global__ void __launch_bounds__({}, {}) kernel(const __grid_constant__ arguments a) {{",
+         threads, how_.blocks);
     place_thread();
-    turn_along_rows();
-    for (const bend_at& b : bends_of_lines(false)) turn_index(b);
-    for (std::size_t l = 0; l < how_.lines.size(); ++l) {
-      const line& row = how_.lines[l];
-      out_("{} line{}[{}][{}];", element_type(row.type), l, row.planes, slots(row));
-    }
-    start();
-    if (marches()) {
-      out_("#pragma unroll {}", how_.unroll);
-      out_("for (; i{0} < end; ++i{0}) {{", how_.march);
-    }
-    step();
-    if (marches()) {
-      next_plane();
+    if (how_.slanted) out_("if ({}) {{", clear_of_boundaries());
+    march(how_.unroll);
+    if (how_.slanted) {
+      careful_ = true;
+      out_("}} else {{");
+      march(1);
       out_("}}");
     }
     out_("}}");
@@ -134,47 +122,34 @@ class emitter {
     auto operator<=>(const bend_at&) const = default;
   };
 
-  [[nodiscard]] bool several() const { return how_.groups > 1; }
-  [[nodiscard]] bool several(const line& l) const { return several() && !l.uniform; }
   [[nodiscard]] bool marches() const { return how_.march >= 0; }
   [[nodiscard]] int row() const { return how_.ndim - 1; }
-  [[nodiscard]] int step_between_groups() const { return how_.width * how_.wide; }
+  /// Bends are looked up where they may matter.
+  [[nodiscard]] bool turns() const { return careful_ || !how_.slanted; }
   static std::string word(int i) { return fmt::format("(long long)a.w[{}]", i); }
   static std::string number(int i) { return fmt::format("(int)a.w[{}]", i); }
-  [[nodiscard]] int width_of(const line& l) const { return static_cast<int>(l.positions.size()); }
-  [[nodiscard]] int slots(const line& l) const { return l.uniform ? 1 : how_.groups * width_of(l); }
-  /// "i2 - 1": the iteration's index along a dimension (along rows: of the group's first cell), displaced.
-  [[nodiscard]] std::string index(int dim, int offset) const {
-    std::string text = fmt::format("i{}", dim);
-    if (dim == row() && how_.groups > 1) text += fmt::format(" + k * {}", step_between_groups());
-    if (offset != 0) text += fmt::format(" {} {}", offset < 0 ? '-' : '+', std::abs(offset));
-    return text;
+  /// "i2 - 1": the iteration's index along a dimension (along rows: of the thread's first cell), displaced.
+  [[nodiscard]] static std::string index(int dim, int offset) {
+    return offset == 0 ? fmt::format("i{}", dim)
+                       : fmt::format("i{} {} {}", dim, offset < 0 ? '-' : '+', std::abs(offset));
   }
-  /// Where element `at` of a line is, from the row's address for this thread.
+  /// "+ 3 * …".
+  [[nodiscard]] static std::string times(int factor, const std::string& what) {
+    return fmt::format(" {} {} * {}", factor < 0 ? '-' : '+', std::abs(factor), what);
+  }
+  [[nodiscard]] std::string row_stride(int place) const {
+    const stencil::place& p = how_.places[static_cast<std::size_t>(place)];
+    return p.contiguous ? fmt::format("{}", p.item) : word(p.words + row());
+  }
+  /// Where a position of a line is, from the row's address for this thread.
   [[nodiscard]] std::string address(const line& l, int at) const {
-    if (l.uniform) return "from";
-    const place& p = how_.places[static_cast<std::size_t>(l.place)];
-    const std::string stride = p.contiguous ? fmt::format("{}", p.item) : word(p.words + row());
-    std::string text = "from";
-    if (how_.groups > 1) text += fmt::format(" + k * {} * {}", step_between_groups(), stride);
-    if (at != 0) text += fmt::format(" {} {} * {}", at < 0 ? '-' : '+', std::abs(at), stride);
-    return text;
+    return l.uniform || at == 0 ? "from" : "from" + times(at, row_stride(l.place));
   }
-  void open_groups(bool several) {
-    if (!several) return;
-    out_("#pragma unroll");
-    out_("for (int k = 0; k < {}; ++k) {{", how_.groups);
-  }
-  void close_groups(bool several) {
-    if (several) out_("}}");
-  }
-  /// The slot of a position, counted from the group's first cell.
   [[nodiscard]] std::string slot(std::size_t l, int plane, const std::string& position) const {
-    const line& row = how_.lines[l];
-    std::string text = fmt::format("line{}[{}][", l, plane - row.first_plane);
-    if (row.uniform) return text + "0]";
-    if (how_.groups > 1) text += fmt::format("k * {} + ", width_of(row));
-    return text + position + "]";
+    return fmt::format("line{}[{}][{}]", l, plane - how_.lines[l].first_plane, position);
+  }
+  [[nodiscard]] std::string slot(std::size_t l, int plane, int at) const {
+    return slot(l, plane, fmt::format("{}", at - how_.lines[l].first_position));
   }
 
   // --- the thread's cells -------------------------------------------------------------------------------------
@@ -186,17 +161,16 @@ class emitter {
       return fmt::format("part(rest, a.w[{}], a.w[{}])", digit - 2, digit - 1);
     };
     out_("unsigned rest = blockIdx.x;");
-    out_("const int i{} = ({} * {} + (int)threadIdx.x % {}) * {} - {};", row(), part(), how_.width * how_.groups,
-         how_.width, how_.wide, how_.lead);
-    if (how_.across >= 0) out_("int tile = {};", part());
+    out_("{}int i{} = ({} * {} + (int)threadIdx.x % {}) * {} - {};", how_.slanted ? "" : "const ", row(), part(),
+         how_.width, how_.width, how_.wide, how_.lead);
+    if (how_.across >= 0)
+      out_("const int i{} = {} * {} + (int)threadIdx.x / {};", how_.across, part(), threads / how_.width, how_.width);
     if (marches()) out_("int i{} = {} * {};", how_.march, part(), number(how_.extents + how_.ndim));
-    if (how_.across >= 0) {
-      out_("tile += {} * {};", part(), number(how_.extents + how_.ndim + 1));
-      out_("const int i{} = tile * {} + (int)threadIdx.x / {};", how_.across, threads / how_.width, how_.width);
-    }
     for (int d = row() - 1; d >= 0; --d)
       if (d != how_.march && d != how_.across) out_("const int i{} = {};", d, part());
-    out_("if (i{} >= {}) return;", row(), number(how_.extents + row()));
+    if (how_.slanted) follow_rows();
+    out_("if (i{} >= {}{}) return;", row(), number(how_.extents + row()),
+         how_.slanted ? " + " + number(how_.overhang + 1) : "");
     if (how_.across >= 0) out_("if (i{0} >= {1}) return;", how_.across, number(how_.extents + how_.across));
     if (marches())
       out_("const int end = min(i{} + {}, {});", how_.march, number(how_.extents + how_.ndim),
@@ -210,10 +184,49 @@ class emitter {
     }
   }
 
+  /// From the first cell of a row whose index is 0 in all other dimensions to that of the thread's own row.
+  void follow_rows() {
+    std::string slant;
+    for (int d = 0; d < row(); ++d)
+      if (how_.slant[static_cast<std::size_t>(d)] != 0)
+        slant += times(how_.slant[static_cast<std::size_t>(d)], fmt::format("i{}", d));
+    out_("i{0} = (i{0} + {1} - (({2}{3}) & {4})) - {5};", row(), how_.lead, how_.lead, slant, how_.wide - 1,
+         number(how_.overhang));
+  }
+
+  /// The next plane's cells begin where its row goes on from this one's.
+  [[nodiscard]] int drift() const { return marches() ? how_.slant[static_cast<std::size_t>(how_.march)] : 0; }
+  [[nodiscard]] std::string step_of(std::size_t place) const {
+    std::string text = word(how_.places[place].words + how_.march);
+    if (drift() != 0) text += times(-drift(), row_stride(static_cast<int>(place)));
+    return text;
+  }
+
+  /// All planes and rows that the thread reads are where they seem to be, and what lies beyond their ends is memory.
+  [[nodiscard]] std::string clear_of_boundaries() const {
+    std::string text = "true";
+    for (const bool of_march : {false, true})
+      for (const bend_at& at : bends_of_lines(of_march)) {
+        const bend& b = how_.bends[static_cast<std::size_t>(at.bend)];
+        const std::string first = fmt::format("{} + {}", index(b.dim, at.offset), number(b.words));
+        text += fmt::format(" && {} >= {}", first, number(b.words + 1));
+        text += fmt::format(" && {}{} < {}", first, of_march ? fmt::format(" + (end - 1 - i{})", b.dim) : "",
+                            number(b.words + 2));
+      }
+    for (const reach& r : how_.reaches) {
+      const std::string last = marches() ? fmt::format("here{} + (end - 1 - i{}) * ({})", r.place, how_.march,
+                                                       step_of(static_cast<std::size_t>(r.place)))
+                                         : fmt::format("here{}", r.place);
+      text += fmt::format(" && min(here{}, {}) + {} >= 0 && max(here{}, {}) + {} <= 0", r.place, last, word(r.words),
+                          r.place, last, word(r.words + 1));
+    }
+    return text;
+  }
+
   // --- boundaries ---------------------------------------------------------------------------------------------
 
   /// Bends that the lines' rows meet: along the march, at the fetches of a step, or along the others.
-  [[nodiscard]] std::vector<bend_at> bends_of_lines(bool of_march, bool starting = false) const {
+  [[nodiscard]] std::vector<bend_at> bends_of_lines(bool of_march, bool at_start = true, bool each_step = true) const {
     std::vector<bend_at> found;
     const auto add = [&](bend_at b) {
       if (std::find(found.begin(), found.end(), b) == found.end()) found.push_back(b);
@@ -224,7 +237,9 @@ class emitter {
         if ((dim == how_.march) != of_march) continue;
         if (!of_march) add({b.bend, l.offset[static_cast<std::size_t>(dim)]});
         else
-          for (const fetch& f : starting ? l.at_start : l.each_step) add({b.bend, f.plane});
+          for (const auto* fetches : {&l.at_start, &l.each_step})
+            for (const fetch& f : *fetches)
+              if (f.turned && (fetches == &l.at_start ? at_start : each_step)) add({b.bend, f.plane});
       }
     return found;
   }
@@ -244,34 +259,6 @@ class emitter {
     if (b.has_value()) out_("const int {} = {};", name("past", at), call("past", b, i));
   }
 
-  /// Positions along rows that must be looked up one by one.
-  void turn_along_rows() {
-    std::vector<bend_at> found;
-    for (const line& l : how_.lines) {
-      if (l.along.bend < 0) continue;
-      for (const auto* fetches : {&l.each_step, &l.at_start})
-        for (const fetch& f : *fetches)
-          for (const piece& s : f.pieces)
-            for (int j = 0; s.checked && j < s.wide; ++j) found.push_back({l.along.bend, s.at + j});
-    }
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    if (found.empty()) return;
-    for (const bend_at& at : found) {
-      out_("int {}[{}];", name("turn", at), how_.groups);
-      if (how_.bends[static_cast<std::size_t>(at.bend)].has_value()) out_("int {}[{}];", name("past", at), how_.groups);
-    }
-    open_groups(several());
-    for (const bend_at& at : found) {
-      const bend& b = how_.bends[static_cast<std::size_t>(at.bend)];
-      const std::string i = fmt::format("{} + {}", index(b.dim, at.offset), number(b.words));
-      out_("{}[{}] = {};", name("turn", at), k(), call("turn", b, i));
-      if (b.has_value()) out_("{}[{}] = {};", name("past", at), k(), call("past", b, i));
-    }
-    close_groups(several());
-  }
-  [[nodiscard]] const char* k() const { return how_.groups > 1 ? "k" : "0"; }
-
   /// The value of the face that `past` names.
   [[nodiscard]] static std::string face_value(dtype type, const line_bend& b, const std::string& past) {
     if (b.low < 0) return scalar_text(type, b.high);
@@ -289,6 +276,7 @@ class emitter {
     for (const line_bend& b : row.bends) {
       const bend& turned = how_.bends[static_cast<std::size_t>(b.bend)];
       const bool of_march = turned.dim == how_.march;
+      if (!turns() || (of_march && !f.turned)) continue;
       const bend_at at{b.bend, of_march ? f.plane : row.offset[static_cast<std::size_t>(turned.dim)]};
       from += fmt::format(" + {} * {}", name("turn", at),
                           word(how_.places[static_cast<std::size_t>(row.place)].words + turned.dim));
@@ -304,81 +292,118 @@ class emitter {
       }
       out_("if ({}) {{", any);
       out_("const {} outside = {};", element_type(row.type), fill);
-      open_groups(several(row));
-      for (const piece& s : f.pieces) {
-        if (s.wide > 1) out_("#pragma unroll");
-        if (s.wide > 1) out_("for (int j = 0; j < {}; ++j)", s.wide);
-        out_("{}{} = outside;", s.wide > 1 ? "  " : "", slot(l, f.plane, slot_text(row, s.at, s.wide > 1)));
-      }
-      close_groups(several(row));
+      for (const piece& s : f.pieces)
+        for (int j = 0; j < s.wide; ++j) out_("{} = outside;", slot(l, f.plane, s.at + j));
       out_("}} else {{");
     }
-    open_groups(several(row));
-    for (const piece& s : f.pieces) read_piece(l, f, s);
-    close_groups(several(row));
+    if (!how_.slanted)
+      for (const piece& s : f.pieces) read_piece(l, f, s);
+    else read_slanted(l, f);
     if (!faces.empty()) out_("}}");
     out_("}}");
   }
 
-  [[nodiscard]] static std::string slot_text(const line& row, int at, bool moving) {
-    const int first = at - row.first_position;
-    return moving ? fmt::format("{} + j", first) : fmt::format("{}", first);
+  void read_piece(std::size_t l, const fetch& f, const piece& s) {
+    if (s.checked && s.wide > 1) out_("if ({}) {{", readable(l, f.plane, s.at, s.at + s.wide));
+    if (!s.checked || s.wide > 1) read_plainly(l, f, s);
+    if (s.checked && s.wide > 1) out_("}} else {{");
+    if (s.checked) read_carefully(l, f, s);
+    if (s.checked && s.wide > 1) out_("}}");
+  }
+
+  /// The loop away from the boundaries takes rows as they are, unless something is needed from beyond their ends.
+  void read_slanted(std::size_t l, const fetch& f) {
+    const line& row = how_.lines[l];
+    const bool bent = row.bent && row.along.bend >= 0;
+    const piece& last = f.pieces.back();
+    const bool either = bent && !careful_ && last.at + last.wide - f.pieces.front().at > 2;
+    if (either) out_("if ({}) {{", readable(l, f.plane, f.pieces.front().at, last.at + last.wide));
+    if (either || row.uniform || !(careful_ || bent))
+      for (const piece& s : f.pieces) read_plainly(l, f, s);
+    if (either) out_("}} else {{");
+    if ((careful_ || bent) && !row.uniform)
+      for (const piece& s : f.pieces) read_carefully(l, f, s);
+    if (either) out_("}}");
+  }
+
+  void read_plainly(std::size_t l, const fetch& f, const piece& s) {
+    const line& row = how_.lines[l];
+    if (s.wide == 1) out_("{} = {};", slot(l, f.plane, s.at), element(row, address(row, s.at)));
+    else
+      out_("load_wide<{}, {}, {}>(&{}, {});", element_type(row.type), s.wide, row.kept, slot(l, f.plane, s.at),
+           address(row, s.at));
+  }
+  void read_carefully(std::size_t l, const fetch& f, const piece& s) {
+    for (int at = s.at; at < s.at + s.wide; ++at)
+      out_("{} = {};", slot(l, f.plane, at), checked_element(how_.lines[l], f.plane, at));
   }
 
   [[nodiscard]] static std::string element(const line& l, const std::string& address) {
     return fmt::format("load<{}, {}>({})", element_type(l.type), l.kept, address);
   }
-
-  void read_piece(std::size_t l, const fetch& f, const piece& s) {
+  /// The index along the rows of a line's position.
+  [[nodiscard]] std::string row_index(const line& l, int plane, int at) const {
+    return index(row(), at - how_.lean(l, plane));
+  }
+  [[nodiscard]] std::string readable(std::size_t l, int plane, int first, int end) const {
     const line& row = how_.lines[l];
-    const auto one = [&](int at) {
-      const std::string to = slot(l, f.plane, slot_text(row, at, false));
-      if (!s.checked) out_("{} = {};", to, element(row, address(row, at)));
-      else out_("{} = {};", to, checked_element(row, at));
-    };
-    if (s.wide == 1) return one(s.at);
-    if (s.checked)
-      out_("if ({} >= {} && {} <= {}) {{", index(this->row(), s.at), number(row.range),
-           index(this->row(), s.at + s.wide), number(row.range + 1));
-    out_("load_group<{}, {}, {}>(&{}, {});", element_type(row.type), s.wide, row.kept,
-         slot(l, f.plane, slot_text(row, s.at, false)), address(row, s.at));
-    if (!s.checked) return;
-    out_("}} else {{");
-    for (int j = 0; j < s.wide; ++j) one(s.at + j);
-    out_("}}");
+    return fmt::format("{} >= {} && {} <= {}", row_index(row, plane, first), number(row.range),
+                       row_index(row, plane, end), number(row.range + 1));
   }
 
   /// An element that the boundary along the rows may move, or that no cell needs where it cannot be read.
-  [[nodiscard]] std::string checked_element(const line& l, int at) const {
+  [[nodiscard]] std::string checked_element(const line& l, int plane, int at) const {
+    const std::string i = row_index(l, plane, at);
     if (l.along.bend < 0)
-      return fmt::format("{0} >= {1} && {0} < {2} ? {3} : {4}{{}}", index(row(), at), number(l.range),
-                         number(l.range + 1), element(l, address(l, at)), element_type(l.type));
-    const bend_at b{l.along.bend, at};
+      return fmt::format("{0} >= {1} && {0} < {2} ? {3} : {4}{{}}", i, number(l.range), number(l.range + 1),
+                         element(l, address(l, at)), element_type(l.type));
+    const bend& b = how_.bends[static_cast<std::size_t>(l.along.bend)];
+    const std::string of_leaf = fmt::format("{} + {}", i, number(b.words));
     const place& p = how_.places[static_cast<std::size_t>(l.place)];
     const std::string turned =
-        element(l, fmt::format("{} + {}[{}] * {}", address(l, at), name("turn", b), k(),
-                               p.contiguous ? fmt::format("{}ll", p.item) : word(p.words + row())));
-    if (!how_.bends[static_cast<std::size_t>(l.along.bend)].has_value()) return turned;
-    const std::string past = fmt::format("{}[{}]", name("past", b), k());
+        element(l, fmt::format("{} + {} * {}", address(l, at), call("turn", b, of_leaf),
+                               p.contiguous ? fmt::format("{}ll", p.item) : row_stride(l.place)));
+    if (!b.has_value()) return turned;
+    const std::string past = call("past", b, of_leaf);
     return fmt::format("{} != 0 ? ({}) : {}", past, face_value(l.type, l.along, past), turned);
   }
 
+  // --- the march ----------------------------------------------------------------------------------------------
+
+  void march(int unroll) {
+    if (turns())
+      for (const bend_at& b : bends_of_lines(false)) turn_index(b);
+    for (std::size_t l = 0; l < how_.lines.size(); ++l) {
+      const line& row = how_.lines[l];
+      out_("{} line{}[{}][{}];", element_type(row.type), l, row.planes, row.positions.size());
+    }
+    start();
+    if (marches()) {
+      out_("#pragma unroll {}", unroll);
+      out_("for (; i{0} < end; ++i{0}) {{", how_.march);
+    }
+    step();
+    if (marches()) {
+      next_plane();
+      out_("}}");
+    }
+  }
+
   void start() {
-    const std::vector<bend_at> turned = bends_of_lines(true, true);
     const bool any =
         std::any_of(how_.lines.begin(), how_.lines.end(), [](const line& l) { return !l.at_start.empty(); });
     if (!any) return;
     out_("{{");
-    for (const bend_at& b : turned) turn_index(b);
+    if (turns())
+      for (const bend_at& b : bends_of_lines(true, true, false)) turn_index(b);
     for (std::size_t l = 0; l < how_.lines.size(); ++l)
       for (const fetch& f : how_.lines[l].at_start) read(l, f);
     out_("}}");
   }
 
-  // --- one plane ----------------------------------------------------------------------------------------------
-
   void step() {
-    for (const bend_at& b : bends_of_lines(true)) turn_index(b);
+    if (turns())
+      for (const bend_at& b : bends_of_lines(true, false, true)) turn_index(b);
     // The newest planes come from farthest away: their fetches go first.
     std::vector<std::pair<std::size_t, const fetch*>> order;
     for (std::size_t l = 0; l < how_.lines.size(); ++l)
@@ -387,22 +412,21 @@ class emitter {
                      [](const auto& a, const auto& b) { return a.second->plane > b.second->plane; });
     for (const auto& [l, f] : order) read(l, *f);
     for (std::size_t o = 0; o < how_.outputs.size(); ++o)
-      out_("pack<{}, {}> out{}[{}];", element_type(how_.outputs[o].type), how_.wide, o, how_.groups);
-    open_groups(several());
+      out_("pack<{}, {}> out{};", element_type(how_.outputs[o].type), how_.wide, o);
     out_("#pragma unroll");
     out_("for (int j = 0; j < {}; ++j) {{", how_.wide);
     out_.block(statements(p_, sources(), "r"));
-    for (std::size_t o = 0; o < how_.outputs.size(); ++o) out_("out{}[{}].item[j] = r{};", o, k(), p_.outputs[o]);
+    for (std::size_t o = 0; o < how_.outputs.size(); ++o) out_("out{}.item[j] = r{};", o, p_.outputs[o]);
     out_("}}");
-    close_groups(several());
-    write();
+    for (std::size_t o = 0; o < how_.outputs.size(); ++o) write(o);
   }
 
   [[nodiscard]] operands sources() const {
     return {[this](int load) {
               const load_place& at = how_.loads[static_cast<std::size_t>(load)];
               const line& l = how_.lines[static_cast<std::size_t>(at.line)];
-              return slot(static_cast<std::size_t>(at.line), at.plane, slot_text(l, at.shift, true));
+              const std::string first = fmt::format("{}", at.position - l.first_position);
+              return slot(static_cast<std::size_t>(at.line), at.plane, l.uniform ? first : first + " + j");
             },
             [this](int s) {
               return scalar_text(p_.scalars[static_cast<std::size_t>(s)].type,
@@ -415,53 +439,44 @@ class emitter {
             }};
   }
 
-  void write() {
-    open_groups(several());
+  void write(std::size_t o) {
+    const output& to = how_.outputs[o];
+    const int item = how_.places[static_cast<std::size_t>(to.place)].item;
+    const std::string at = fmt::format("(char*)a.w[{}] + here{}", to.word, to.place);
     const std::string first = index(row(), 0);
     const std::string extent = number(how_.extents + row());
-    for (std::size_t o = 0; o < how_.outputs.size(); ++o) {
-      const output& to = how_.outputs[o];
-      const int item = how_.places[static_cast<std::size_t>(to.place)].item;
-      std::string at = fmt::format("(char*)a.w[{}] + here{}", to.word, to.place);
-      if (how_.groups > 1) at += fmt::format(" + k * {}", step_between_groups() * item);
-      const bool masked = how_.ragged || how_.groups > 1;
-      const std::string whole = how_.lead > 0 ? fmt::format("{} >= 0 && {} + {} <= {}", first, first, how_.wide, extent)
-                                              : fmt::format("{} + {} <= {}", first, how_.wide, extent);
-      if (to.wide && masked) out_("if ({}) {{", whole);
-      if (to.wide) out_("store({}, out{}[{}]);", at, o, k());
-      if (to.wide && masked) out_("}} else {{");
-      if (!to.wide || masked) {
-        out_("#pragma unroll");
-        out_("for (int j = 0; j < {}; ++j) {{", how_.wide);
-        if (masked) out_("if ({0} + j >= 0 && {0} + j < {1})", first, extent);
-        out_("{}store({} + j * {}, out{}[{}].item[j]);", masked ? "  " : "", at, item, o, k());
-        out_("}}");
-      }
-      if (to.wide && masked) out_("}}");
+    if (!how_.ragged && to.wide) return out_("store({}, out{});", at, o);
+    // Conditions without branches let the compiler move the next steps' fetches to before these stores.
+    if (to.wide) {
+      out_("const bool whole{} = {} >= 0 && {} <= {};", o, first, index(row(), how_.wide), extent);
+      out_("if (whole{}) store({}, out{});", o, at, o);
     }
-    close_groups(several());
+    out_("#pragma unroll");
+    out_("for (int j = 0; j < {}; ++j)", how_.wide);
+    std::string condition;
+    if (how_.ragged)
+      condition = fmt::format("if ({}{} + j >= 0 && {} + j < {}) ", to.wide ? fmt::format("!whole{} && ", o) : "",
+                              first, first, extent);
+    out_("  {}store({} + j * {}, out{}.item[j]);", condition, at, item, o);
   }
 
   void next_plane() {
-    for (std::size_t p = 0; p < how_.places.size(); ++p)
-      out_("here{} += {};", p, word(how_.places[p].words + how_.march));
+    for (std::size_t p = 0; p < how_.places.size(); ++p) out_("here{} += {};", p, step_of(p));
+    if (drift() != 0) out_("i{} -= {};", row(), drift());
     for (std::size_t l = 0; l < how_.lines.size(); ++l) {
       const line& row = how_.lines[l];
-      if (row.planes == 1) continue;
-      open_groups(several(row));
       for (std::size_t p = 0; p < row.positions.size(); ++p) {
         const position& q = row.positions[p];
         const int at = row.first_position + static_cast<int>(p);
-        for (int m = q.lowest; m < q.highest; ++m)
-          out_("{} = {};", slot(l, m, slot_text(row, at, false)), slot(l, m + 1, slot_text(row, at, false)));
+        for (int m = q.lowest; m < q.highest; ++m) out_("{} = {};", slot(l, m, at), slot(l, m + 1, at));
       }
-      close_groups(several(row));
     }
   }
 
   const program& p_;
   const plan& how_;
   std::size_t words_;
+  bool careful_ = false;  ///< in the loop near boundaries
   writer out_;
 };
 

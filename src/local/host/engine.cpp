@@ -18,6 +18,7 @@ class host_engine final : public engine {
                  choose_kernels()} {}
 
   std::string_view name() const override { return "host"; }
+  std::string_view place() const override { return "host"; }
 
   void execute(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
                const box& where) override {

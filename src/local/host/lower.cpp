@@ -2,6 +2,7 @@
 
 #include <serried/error.hpp>
 
+#include "local/ops/rules.hpp"
 #include "local/scalar_value.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +12,6 @@
 
 namespace serried::inline v0::host {
 namespace {
-
-bool narrow_float(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
 
 /// The unsigned type of the same bits, for operations that only see bits.
 dtype bits_of(dtype t) {
@@ -38,7 +37,7 @@ class lowering {
       if (needed[i]) registers_[i] = lower(program_.code[i]);
     for (const std::uint16_t r : program_.outputs) {
       std::uint16_t s = registers_[r];
-      if (widen && narrow_float(program_.code[r].out)) s = cast(s, program_.code[r].out, dtype::float32);
+      if (widen && ops::is_narrow(program_.code[r].out)) s = cast(s, program_.code[r].out, dtype::float32);
       plan_.outputs.push_back(s);
     }
     chain_steps();
@@ -88,8 +87,8 @@ class lowering {
 
   std::uint16_t cast(std::uint16_t s, dtype from, dtype to) {
     if (from == to) return s;
-    if (narrow_float(from)) return cast(convert(s, from, dtype::float32), dtype::float32, to);
-    if (narrow_float(to) && (from != dtype::float32 && from != dtype::float64)) {
+    if (ops::is_narrow(from)) return cast(convert(s, from, dtype::float32), dtype::float32, to);
+    if (ops::is_narrow(to) && (from != dtype::float32 && from != dtype::float64)) {
       // Integers: float is exact up to where float16 has overflowed; bfloat16 needs double.
       const dtype by = is_complex(from) ? component_of(from) : to == dtype::bfloat16 ? dtype::float64 : dtype::float32;
       return cast(cast(s, from, by), by, to);
@@ -125,7 +124,7 @@ class lowering {
     for (int a = count; a < 3; ++a) operands[a] = operands[0];
     const auto [a, b, c] = operands;
 
-    if (narrow_float(i.in) && i.op != opcode::where) return in_float(i, operands, count);
+    if (ops::is_narrow(i.in) && i.op != opcode::where) return in_float(i, operands, count);
     switch (i.op) {
       case opcode::square: return call(opcode::multiply, i.in, i.out, a, a);
       case opcode::greater: return call(opcode::less, i.in, i.out, b, a);
@@ -209,7 +208,7 @@ class lowering {
   std::uint16_t in_float(const instruction& i, const std::uint16_t* operands, int count) {
     instruction wide = i;
     wide.in = dtype::float32;
-    if (narrow_float(i.out)) wide.out = dtype::float32;
+    if (ops::is_narrow(i.out)) wide.out = dtype::float32;
     const auto saved = registers_;
     for (int a = 0; a < count; ++a)
       registers_[i.args[static_cast<std::size_t>(a)]] = cast(operands[a], i.in, dtype::float32);

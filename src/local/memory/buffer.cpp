@@ -31,13 +31,16 @@ buffer::~buffer() {
 void buffer::read_on(const std::shared_ptr<queue>& q) {
   if (!home_ || q == writer_ || std::find(readers_.begin(), readers_.end(), q) != readers_.end()) return;
   q->wait_for(*writer_->record());
-  // Few at a time: an array that lives long must not keep every queue that ever read it.
-  if (constexpr std::size_t most = 8; readers_.size() == most) {
-    for (const auto& r : readers_)
-      if (r != home_) home_->wait_for(*r->record());
-    readers_.clear();
-    if (home_ != writer_) readers_.push_back(home_);
-    if (home_ == q) return;
+  // Few at a time: an array that lives long must not keep every queue that ever read it. The work of those that someone
+  // still holds may be yet to be issued.
+  if (constexpr std::size_t most = 8; readers_.size() >= most) {
+    const auto done = std::partition(readers_.begin(), readers_.end(), [](const auto& r) { return r.use_count() > 1; });
+    for (auto r = done; r != readers_.end(); ++r) home_->wait_for(*(*r)->record());
+    if (done != readers_.end()) {
+      readers_.erase(done, readers_.end());
+      const bool counted = home_ == writer_ || home_ == q;
+      if (!counted && std::find(readers_.begin(), readers_.end(), home_) == readers_.end()) readers_.push_back(home_);
+    }
   }
   readers_.push_back(q);
 }

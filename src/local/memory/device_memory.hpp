@@ -22,7 +22,9 @@ class spare_owner {
 
 class device_memory {
  public:
-  explicit device_memory(std::shared_ptr<memory::pool> p) : pool_(std::move(p)), source_(pool_) {}
+  /// SERRIED_POOL=off goes around the pool, so that tools which watch memory see every buffer. Throws value_error for a
+  /// value that is not understood.
+  explicit device_memory(std::shared_ptr<memory::pool> p);
 
   [[nodiscard]] memory::pool& pool() noexcept { return *pool_; }
   /// What new buffers come from.

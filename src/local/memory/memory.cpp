@@ -1,12 +1,24 @@
 // The public functions: the current device's memory.
 #include <serried/context.hpp>
+#include <serried/error.hpp>
 #include <serried/memory.hpp>
 
 #include "local/engine.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace serried::inline v0::memory {
+
+device_memory::device_memory(std::shared_ptr<memory::pool> p) : pool_(std::move(p)), source_(pool_) {
+  const char* const text = std::getenv("SERRIED_POOL");
+  const std::string_view wanted = text == nullptr || *text == '\0' ? "on" : text;
+  if (wanted == "off") source_ = pool_->upstream();
+  else if (wanted != "on") throw value_error(fmt::format("SERRIED_POOL={}: on or off is needed", wanted));
+}
 
 namespace {
 engine& device() { return *context::current().device_engine(); }

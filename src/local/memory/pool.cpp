@@ -109,23 +109,26 @@ bool pool::retired(arena& a) {
 block* pool::new_segment(std::size_t bytes, bool small, arena& owner) {
   const std::size_t room = stats_.limit == 0 ? largest : stats_.limit - std::min(stats_.limit, held_);
   if (bytes > room) return nullptr;
-  block& b = new_record();
-  const std::size_t wanted = std::max(bytes, std::min(segment_bytes(bytes), room / unit * unit));
-  for (const std::size_t size : {wanted, bytes}) {
+  reserve_record();  // so that what upstream gives is not lost
+  const auto ask = [&](std::size_t size) -> std::byte* {
     try {
-      b.data = upstream_->allocate(size);
+      return upstream_->allocate(size);
     } catch (const out_of_memory&) {
-      continue;
+      return nullptr;
     }
-    b.bytes = size;
-    b.is_small = small;
-    b.owner = &owner;
-    owner.list(small).add(b);
-    held_ += size;
-    return &b;
-  }
-  recycle(b);
-  return nullptr;
+  };
+  std::size_t size = std::max(bytes, std::min(segment_bytes(bytes), room / unit * unit));
+  std::byte* data = ask(size);
+  if (data == nullptr && size > bytes) data = ask(size = bytes);
+  if (data == nullptr) return nullptr;
+  block& b = new_record();
+  b.data = data;
+  b.bytes = size;
+  b.is_small = small;
+  b.owner = &owner;
+  owner.list(small).add(b);
+  held_ += size;
+  return &b;
 }
 
 /// Memory has run out: others' blocks, then what is left when all have waited, then segments in the place of those that
@@ -232,12 +235,15 @@ arena& pool::arena_of(const std::shared_ptr<queue>& home) {
   return *arenas_.emplace_back(std::make_unique<arena>(home));
 }
 
-block& pool::new_record() {
+void pool::reserve_record() {
   constexpr std::size_t count = 64;
-  if (spare_records_ == nullptr) {
-    records_.push_back(std::make_unique<block[]>(count));
-    for (std::size_t i = 0; i < count; ++i) recycle(records_.back()[i]);
-  }
+  if (spare_records_ != nullptr) return;
+  records_.push_back(std::make_unique<block[]>(count));
+  for (std::size_t i = 0; i < count; ++i) recycle(records_.back()[i]);
+}
+
+block& pool::new_record() {
+  reserve_record();
   block& b = *std::exchange(spare_records_, spare_records_->next);
   b = {};
   return b;

@@ -38,6 +38,7 @@ class pool final : public resource {
   void deallocate(std::byte* data, std::size_t bytes) noexcept override;
   [[nodiscard]] std::optional<std::size_t> available() const noexcept override { return upstream_->available(); }
 
+  [[nodiscard]] const std::shared_ptr<resource>& upstream() const noexcept { return upstream_; }
   [[nodiscard]] statistics stats() const;
   /// As memory::set_limit.
   void set_limit(std::size_t bytes);
@@ -57,6 +58,7 @@ class pool final : public resource {
   void release_segments() noexcept;
 
   [[nodiscard]] arena& arena_of(const std::shared_ptr<queue>& home);
+  void reserve_record();
   [[nodiscard]] block& new_record();
   void recycle(block& b) noexcept;
   [[noreturn]] void give_up(std::size_t requested) const;

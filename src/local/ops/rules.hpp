@@ -17,6 +17,9 @@ struct signature {
 /// Throws dtype_error, naming the operation and the dtypes. `op` is an operation, not a structural opcode.
 [[nodiscard]] signature resolve(opcode op, std::span<const dtype> operands);
 
+/// Whether a dtype is a 16-bit float: operations compute in float32 and round every result.
+[[nodiscard]] constexpr bool is_narrow(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
+
 /// The value_error of an integer to a negative integer power.
 [[noreturn]] void refuse_negative_power();
 
