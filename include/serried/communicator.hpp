@@ -63,10 +63,10 @@ struct recv_part {
 /// is issued in the same order on all its ranks, and returns at once with a `comm::work`. Counts are elements and
 /// may exceed 2^31. `in` and `out` of one call may be the same buffer only where said.
 ///
-/// Buffers are memory of the host or of the calling thread's device, all of one call alike; a collective's with
-/// "nccl" on all ranks alike. With device buffers a call comes after what the caller's current stream holds at that time. "mpi" sends them
-/// through the host's memory; "nccl" directly, but for single messages (send, recv) and for reductions of
-/// int16, uint16, complex products, and minima and maxima of floating numbers, which go as with "mpi". What "nccl"
+/// Buffers are memory of the host or of the calling thread's device, all of one call alike; a collective's with "nccl"
+/// on all ranks alike. With device buffers a call comes after what the caller's current stream holds at that time.
+/// "mpi" sends them through the host's memory; "nccl" directly, but for single messages (send, recv) and for reductions
+/// of int16, uint16, complex products, and minima and maxima of floating numbers, which go as with "mpi". What "nccl"
 /// sends directly runs in the order of the calls on all communicators of a rank together, so that all ranks must make
 /// those calls in one order.
 ///

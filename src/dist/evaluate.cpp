@@ -5,8 +5,8 @@
 #include "dist/access.hpp"
 #include "dist/evaluate.hpp"
 #include "dist/fetch.hpp"
-#include "dist/reduce.hpp"
 #include "dist/mesh.hpp"
+#include "dist/reduce.hpp"
 #include "dist/same_call.hpp"
 #include "local/check_leaves.hpp"
 #include "local/reads_elsewhere.hpp"
@@ -105,8 +105,8 @@ const serried::mesh& mesh_of(const expr_state<array>& e) {
   return e.leaves.front().data.mesh();
 }
 
-// Lets one queue go on behind another, also when an exception passes: what the other still writes belongs to arrays that
-// are at home in the first.
+// Lets one queue go on behind another, also when an exception passes: what the other still writes belongs to arrays
+// that are at home in the first.
 struct rejoin {
   queue& main;
   queue& side;

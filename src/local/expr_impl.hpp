@@ -105,7 +105,8 @@ basic_expr<Array> apply(opcode op, std::span<argument<Array>> operands) {
   };
   const auto leaf_count = [](const auto& p) { return p.leaves.size(); };
   const auto code_count = [](const auto& p) { return p.code.code.size(); };
-  while (total(leaf_count) > max_leaves || total(code_count) > max_instructions) {
+  const auto word_count = [](const auto& p) { return p.code.loads.size() * words_of_load(p.shape.size()); };
+  while (total(leaf_count) > max_leaves || total(code_count) > max_instructions || total(word_count) > max_words) {
     // (Not a single instruction over a single leaf, which evaluating would not make smaller.)
     const auto largest = std::max_element(parts.begin(), parts.end(), [&](const auto& x, const auto& y) {
       return (x ? leaf_count(*x) + code_count(*x) : 0) < (y ? leaf_count(*y) + code_count(*y) : 0);

@@ -51,6 +51,10 @@ std::shared_ptr<expr_state<Array>> to_change(std::shared_ptr<const expr_state<Ar
 /// Beyond these the operands of an operation are evaluated first.
 inline constexpr std::size_t max_leaves = 32;
 inline constexpr std::size_t max_instructions = 256;
+/// Kernels on a GPU take 4095 words of arguments; this leaves room for what is not loads.
+inline constexpr std::size_t max_words = 3900;
+/// At most: an address, and per dimension a stride, where the array ends, and two values beyond.
+constexpr std::size_t words_of_load(int ndim) { return 1 + 10 * static_cast<std::size_t>(ndim); }
 
 /// Offsets of loads stay far from where sums of indices would overflow.
 inline constexpr std::int64_t largest_offset = std::int64_t{1} << 32;

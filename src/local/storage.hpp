@@ -54,8 +54,8 @@ class storage final : public memory::spare_owner {
   [[nodiscard]] bool pinned_down() const noexcept { return exported_; }
   void pin_down() noexcept { exported_ = true; }
 
-  /// Takes over the contents of `fresh`, which nobody else uses; all views see them. Where these differ from the present
-  /// ones in `part` alone, the latter are kept as a spare.
+  /// Takes over the contents of `fresh`, which nobody else uses; all views see them. Where these differ from the
+  /// present ones in `part` alone, the latter are kept as a spare.
   void install(storage& fresh, const std::optional<placement>& part = std::nullopt);
   /// A buffer that differs from the present contents in `part` alone; empty if there is none.
   [[nodiscard]] memory::buffer take_spare(const placement& part);
@@ -81,7 +81,7 @@ class storage final : public memory::spare_owner {
   memory::buffer buffer_;
   std::optional<spare> spare_;
   bool offered_ = false;  // to the device, which may have dropped it since
-  std::mutex mutex_;  // of what the buffer remembers of queues, and of the spare
+  std::mutex mutex_;      // of what the buffer remembers of queues, and of the spare
   std::atomic<const queue*> only_user_;
   std::atomic<std::uint64_t> version_ = 0;
   std::atomic<bool> exported_ = false;

@@ -187,6 +187,14 @@ TEST_P(communicators, all_reduce_may_work_in_place) {
     ASSERT_EQ(data[i], static_cast<std::int64_t>(i) * size * (size + 1) / 2);
 }
 
+TEST_P(communicators, all_reduce_may_work_in_place_on_some_ranks) {
+  std::vector<int> data(100'000), result(data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int>(i) * (rank + 1);
+  int* const out = rank % 2 != 0 ? data.data() : result.data();
+  comm.all_reduce(data.data(), out, data.size(), int32, reduce_op::sum).wait();
+  for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(out[i], static_cast<int>(i) * size * (size + 1) / 2);
+}
+
 TEST_P(communicators, min_and_max_keep_nan_and_order_zeros) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (int special = 0; special < size; ++special) {

@@ -364,6 +364,71 @@ TEST_P(device_communicators, host_buffers_as_ever) {
   EXPECT_EQ(values_of<int>(b), numbers(10, size - 1));
 }
 
+TEST_P(device_communicators, collectives_of_ranks_with_buffers_on_the_host_and_on_a_device) {
+  if (comm.name() == "nccl") GTEST_SKIP() << "its ranks have GPUs";
+  // Odd ranks have theirs on the host.
+  const auto call_with = [&](const std::vector<int>& in, std::size_t received, auto call) {
+    std::vector<int> out(received, -1);
+    if (rank % 2 != 0) {
+      call(const_cast<int*>(in.data()), out.data()).wait();
+      return out;
+    }
+    const auto there_in = on_device(in), there_out = room_for<int>(received);
+    call(there_in.data(), there_out.data()).wait();
+    return values_of<int>(there_out);
+  };
+  for (const std::size_t n : {std::size_t{5}, std::size_t{17}, std::size_t{100}, std::size_t{1'500'000}}) {
+    if (n * sizeof(int) > 1000 * GetParam().piece) break;
+    const std::size_t all = n * index(size);
+    for (int root = 0; root < std::min(size, 2); ++root) {
+      const std::vector<int> mine = numbers(n, 1000 * rank);
+      const auto cast = [&](void* in, void* out) { return comm.broadcast(rank == root ? in : out, n, int32, root); };
+      const std::vector<int> got = call_with(mine, n, cast);
+      if (rank != root) {
+        EXPECT_EQ(got, numbers(n, 1000 * root));
+      }
+    }
+    const auto reduce = [&](const void* in, void* out) { return comm.all_reduce(in, out, n, int32, reduce_op::max); };
+    EXPECT_EQ(call_with(numbers(n, rank), n, reduce), numbers(n, size - 1));
+    const auto first = static_cast<int>(n) * rank;
+    const auto gather = [&](const void* in, void* out) { return comm.all_gather(in, out, n, int32); };
+    EXPECT_EQ(call_with(numbers(n, first), all, gather), numbers(all, 0));
+    const std::vector<std::size_t> counts(index(size), n);
+    const auto gatherv = [&](const void* in, void* out) { return comm.all_gatherv(in, out, counts, int32); };
+    EXPECT_EQ(call_with(numbers(n, first), all, gatherv), numbers(all, 0));
+    std::vector<int> sent, expected;
+    for (int r = 0; r < size; ++r)
+      for (std::size_t i = 0; i < n; ++i) {
+        sent.push_back(100 * rank + r);
+        expected.push_back(100 * r + rank);
+      }
+    const auto swap = [&](const void* in, void* out) { return comm.all_to_all(in, out, n, int32); };
+    EXPECT_EQ(call_with(sent, all, swap), expected);
+  }
+}
+
+TEST_P(device_communicators, parts_of_neighboring_allocations) {
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  constexpr std::size_t big = std::size_t{12} << 20, part = 32;
+  device->memory().pool().trim();
+  std::vector<memory::buffer> all;
+  for (int i = 0; i < 4; ++i) all.push_back(device->allocate(big));
+  std::byte* const end[] = {all[0].data() + big - part, all[2].data() + big - part};
+  std::byte* const begin[] = {all[1].data(), all[3].data()};
+  if (device->name() == "late") {
+    ASSERT_EQ(end[0] + part, begin[0]);
+  }
+  const auto values = on_device(numbers(16, 1000 * rank)), result = room_for<int>(16);
+  device->issue_copy(end[0], values.data(), part);
+  device->issue_copy(begin[0], values.data() + part, part);
+  const comm::send_part sends[] = {{next, end[0], part}, {next, begin[0], part}};
+  const comm::recv_part receives[] = {{previous, end[1], part}, {previous, begin[1], part}};
+  comm.exchange(sends, receives).wait();
+  device->issue_copy(result.data(), end[1], part);
+  device->issue_copy(result.data() + part, begin[1], part);
+  EXPECT_EQ(values_of<int>(result), numbers(16, 1000 * previous));
+}
+
 TEST_P(device_communicators, buffers_of_both_kinds_in_one_call_are_refused) {
   int x = 0;
   const auto b = room_for<int>(1);

@@ -20,21 +20,30 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Memory that is mapped twice: where users see it nobody may touch it, the copies go to the other place.
+constexpr std::size_t page = 4096;
+constexpr std::size_t address_space = std::size_t{1} << 36;
+
+/// Memory where nobody may touch it, one segment behind the other; the copies go to another place.
 class shadowed_memory final : public memory::resource {
  public:
+  shadowed_memory() {
+    void* const p = mmap(nullptr, address_space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw out_of_memory("late device");
+    begin_ = next_ = static_cast<std::byte*>(p);
+  }
+  ~shadowed_memory() override { munmap(begin_, address_space); }
+
   std::byte* allocate(std::size_t bytes) override {
     if (bytes == 0) return nullptr;
-    const int file = memfd_create("late_device", 0);
-    if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) throw out_of_memory("late device");
-    void* const seen = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, 0);
-    void* const real = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (seen == MAP_FAILED || real == MAP_FAILED) throw out_of_memory("late device");
+    void* const real = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (real == MAP_FAILED) throw out_of_memory("late device");
     std::memset(real, 0xAA, bytes);
     const std::lock_guard lock(mutex_);
-    segments_[static_cast<std::byte*>(seen)] = {static_cast<std::byte*>(real), bytes};
-    return static_cast<std::byte*>(seen);
+    std::byte* const seen = next_;
+    next_ += (bytes + page - 1) / page * page;
+    if (next_ > begin_ + address_space) throw out_of_memory("late device");
+    segments_[seen] = {static_cast<std::byte*>(real), bytes};
+    return seen;
   }
 
   void deallocate(std::byte* data, std::size_t bytes) noexcept override {
@@ -42,19 +51,21 @@ class shadowed_memory final : public memory::resource {
     const std::lock_guard lock(mutex_);
     const auto s = segments_.find(data);
     munmap(s->second.real, bytes);
-    munmap(data, bytes);
     segments_.erase(s);
   }
 
-  /// Where the bytes really are; null for memory that is not the device's.
-  [[nodiscard]] std::byte* real(const void* address) const {
+  /// Where the bytes really are; null for memory that is not the device's. Throws device_error when they are not one
+  /// allocation's.
+  [[nodiscard]] std::byte* real(const void* address, std::size_t bytes = 1) const {
     const std::lock_guard lock(mutex_);
     const auto* const p = static_cast<const std::byte*>(address);
     auto s = segments_.upper_bound(const_cast<std::byte*>(p));
     if (s == segments_.begin()) return nullptr;
     --s;
     const std::size_t at = static_cast<std::size_t>(p - s->first);
-    return at < s->second.bytes ? s->second.real + at : nullptr;
+    if (at >= s->second.bytes) return nullptr;
+    if (bytes > s->second.bytes - at) throw device_error("late device: a copy spans two allocations");
+    return s->second.real + at;
   }
 
  private:
@@ -64,6 +75,7 @@ class shadowed_memory final : public memory::resource {
   };
   mutable std::mutex mutex_;
   std::map<std::byte*, segment> segments_;
+  std::byte *begin_, *next_;
 };
 
 /// A point in time that may be waited for; outlives the mark, as what waits for it may.
@@ -148,6 +160,7 @@ class late_device final : public engine {
   late_device() : late_device(std::make_shared<shadowed_memory>()) {}
 
   std::string_view name() const override { return "late"; }
+  std::string_view place() const override { return "late"; }
 
   void execute(const program&, std::span<const leaf_binding>, std::span<const output_binding>, const box&) override {
     refuse();
@@ -171,11 +184,12 @@ class late_device final : public engine {
     if (bytes != 0) std::memcpy(shadows_->real(to), host, bytes);
   }
   void issue_copy(void* to, const void* from, std::size_t bytes) override {
-    dynamic_cast<late_queue&>(current_queue()).push([this, to, from, bytes] {
-      std::byte* const real_to = shadows_->real(to);
-      const std::byte* const real_from = shadows_->real(from);
-      std::memmove(real_to != nullptr ? real_to : to, real_from != nullptr ? real_from : from, bytes);
-    });
+    std::byte* const real_to = shadows_->real(to, bytes);
+    const std::byte* const real_from = shadows_->real(from, bytes);
+    dynamic_cast<late_queue&>(current_queue())
+        .push([to = real_to != nullptr ? real_to : to, from = real_from != nullptr ? real_from : from, bytes] {
+          std::memmove(to, from, bytes);
+        });
   }
   memory::pool& pinned() override { return pinned_; }
   bool holds(const void* address) const override { return shadows_->real(address) != nullptr; }
@@ -197,5 +211,9 @@ class late_device final : public engine {
 }  // namespace
 
 std::shared_ptr<engine> make_late_device() { return std::make_shared<late_device>(); }
+
+void keep_busy(engine& late_device, std::chrono::milliseconds length) {
+  dynamic_cast<late_queue&>(late_device.current_queue()).push([length] { std::this_thread::sleep_for(length); });
+}
 
 }  // namespace serried::test

@@ -14,6 +14,8 @@
 #include "comm/mpi/mpi_calls.hpp"
 #include "conformance.hpp"
 #include "device_conformance.hpp"
+#include "late_device.hpp"
+#include "local/context.hpp"
 #include "mpi_main.hpp"
 
 namespace serried::test {
@@ -255,6 +257,29 @@ TEST_F(checked_mode, the_error_of_a_dropped_call_surfaces_at_the_next) {
   }
   EXPECT_EQ(thrown, 1);
   comm.barrier().wait();
+}
+
+TEST(stall, the_work_of_the_callers_own_device_does_not_count) {
+  const context_guard guard(context_of(std::make_shared<context_state>(context_state{late_device(), 1})));
+  const std::shared_ptr<engine> device = late_device();
+  for (const char* mode : {"thread", "inline"}) {
+    setenv("SERRIED_PROGRESS", mode, 1);
+    setenv("SERRIED_TIMEOUT", "1.5", 1);
+    const communicator c = from_mpi(MPI_COMM_WORLD);
+    unsetenv("SERRIED_PROGRESS");
+    unsetenv("SERRIED_TIMEOUT");
+    const memory::buffer b = device->allocate(sizeof(int));
+    const int mine = c.rank();
+    device->copy_from_host(b.data(), &mine, sizeof mine);
+    c.barrier().wait();
+    keep_busy(*device, std::chrono::seconds(3));
+    work there = c.all_reduce(b.data(), b.data(), 1, int32, reduce_op::max);
+    c.barrier().wait();  // whose turn comes after
+    there.wait();
+    int most = -1;
+    device->copy_to_host(&most, b.data(), sizeof most);
+    EXPECT_EQ(most, c.size() - 1);
+  }
 }
 
 TEST(mismatch, a_message_of_another_length_is_an_error_where_it_is_received) {

@@ -41,7 +41,7 @@ TEST(self, waiting_for_a_message_that_nobody_sends_is_an_error) {
 
 TEST(nccl, needs_a_gpu) {
   EXPECT_THROW((void)comm::make_nccl(communicator(), make_host_engine(1)), comm_error);
-  EXPECT_EQ(comm::gpu_of(*make_host_engine(1)), "");
+  EXPECT_EQ(make_host_engine(1)->place(), "host");
 }
 
 class environment : public testing::Test {

@@ -40,10 +40,10 @@ std::map<std::string, std::vector<span>> read_spans(const std::string& path) {
     int lane = 0;
     double at = 0;
     double length = 0;
-    EXPECT_EQ(std::sscanf(line.c_str(),
-                          R"({"name": "%31[a-z]", "ph": "X", "pid": %d, "tid": %d, "ts": %lf, "dur": %lf},)", name,
-                          &rank, &lane, &at, &length),
-              5)
+    EXPECT_EQ(
+        std::sscanf(line.c_str(), R"({"name": "%31[a-z]", "ph": "X", "pid": %d, "tid": %d, "ts": %lf, "dur": %lf},)",
+                    name, &rank, &lane, &at, &length),
+        5)
         << line;
     EXPECT_EQ(line.substr(line.size() - 2), "},");
     spans[name].push_back({rank, at, at + length});

@@ -1,6 +1,8 @@
 // Element-wise kernels without a GPU: their text compiles, and plans are what the arrays ask for.
 #include "local/cuda/compiler.hpp"
+#include "local/cuda/divisor.hpp"
 #include "local/cuda/emit.hpp"
+#include "local/cuda/kernel_cache.hpp"
 #include "local/cuda/linear.hpp"
 #include "local/cuda/linear_form.hpp"
 #include "local/engine_support.hpp"
@@ -303,6 +305,43 @@ TEST(cuda_kernels, extents_addresses_and_scalars_are_arguments) {
   EXPECT_EQ(small.text(), large.text());
   EXPECT_EQ(plan_doubled(p, {8, 32}).key, small.key);
   EXPECT_NE(plan_doubled(p, {256}, somewhere + 4).key, small.key);
+}
+
+TEST(cuda_kernels, more_arguments_than_a_kernel_takes_are_refused) {
+  // Each load takes the words of four boundaries with two complex128 values each.
+  const shape s{8, 8, 8, 8};
+  leaf_binding l = leaf_of(address(somewhere), dtype::complex128, s);
+  l.boundary = same_faces(4, {boundary_kind::value, scalar_value{dtype::complex128, {}}});
+  const auto sum_of = [](int loads) {
+    program_writer w({dtype::complex128});
+    std::uint16_t sum = w.load(0);
+    for (std::int64_t k = 0; k < loads; ++k) {
+      const dims corner{k & 1 ? 1 : -1, k & 2 ? 1 : -1, k & 4 ? 1 : -1, k & 8 ? 1 : -1};
+      sum = w(opcode::add, sum, w.load(0, corner));
+    }
+    return w.finish(sum);
+  };
+  cuda::kernel_cache kernels({});
+  const program large = sum_of(127);
+  const cuda::launch refused = plan(large, {l}, {output_at(elsewhere, dtype::complex128, s)}, box::whole(s));
+  try {
+    (void)kernels.get(refused);
+    FAIL() << refused.words.size() << " words";
+  } catch (const value_error& e) {
+    const std::string what = e.what();
+    EXPECT_NE(what.find(std::to_string(8 * refused.words.size()) + " bytes"), std::string::npos) << what;
+    EXPECT_NE(what.find("eval()"), std::string::npos) << what;
+  }
+
+  // The most that is let through, and what is beyond.
+  const auto text = [](int words) {
+    return "struct arguments { unsigned long long w[" + std::to_string(words) +
+           "]; };\nextern \"C\" __global__ void kernel(const __grid_constant__ arguments a) {}\n";
+  };
+  for (const char* architecture : {"sm_75", "sm_90", "sm_120"}) {
+    expect_compiles(text(4095), architecture);
+    EXPECT_THROW((void)cuda::compile(text(4096), architecture), library_error);
+  }
 }
 
 /// Programs over arrays of all layouts: what linear kernels must be able to do.

@@ -157,6 +157,24 @@ TEST(cuda_reductions, products_of_floats_are_shared_out_alike_on_all_devices) {
   EXPECT_EQ(words(1), words(132));
 }
 
+TEST(cuda_reductions, products_of_floats_do_not_depend_on_addresses) {
+  // The same kernel with the same words, wherever the numbers lie between multiples of 16.
+  for (const auto& [type, step] :
+       {std::pair{dtype::float16, 2}, {dtype::float32, 4}, {dtype::float64, 8}, {dtype::complex64, 8}}) {
+    const shape s{1 << 20};
+    const auto plan_at = [&, t = type](const std::byte* data) {
+      return plan(copy_of(t), leaf_of(data, t, s), box::whole(s), {reduce_kind::prod, 1, t}).launches.first;
+    };
+    const cuda::launch aligned = plan_at(memory);
+    const cuda::launch moved = plan_at(memory + step);
+    EXPECT_EQ(aligned.key, moved.key);
+    EXPECT_EQ(aligned.text(), moved.text());
+    int different = 0;
+    for (std::size_t w = 0; w < aligned.words.size(); ++w) different += aligned.words[w] != moved.words[w];
+    EXPECT_EQ(different, 1);  // the address
+  }
+}
+
 TEST(cuda_reductions, aligned_rows_are_read_in_16_bytes_and_others_are_not) {
   const reduction r{reduce_kind::sum, 2, dtype::float32};
   const auto text = [&](const std::byte* data, const shape& s) {

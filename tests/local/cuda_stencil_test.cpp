@@ -139,16 +139,32 @@ TEST(cuda_stencil, text_depends_on_structure_alone) {
   }
 }
 
+std::size_t occurrences(const std::string& text, std::string_view what) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 TEST(cuda_stencil, fetches_the_center_once) {
   // The boundary makes it another leaf, but it is the same array.
   const auto l = step({64, 64, 64}, dtype::float32, boundary_kind::periodic).plan();
   ASSERT_TRUE(l);
-  const std::string text = l->text();
-  std::size_t fetched = 0;
-  for (std::size_t at = text.find("load_group<float, 4"); at != std::string::npos;
-       at = text.find("load_group<", at + 1))
-    ++fetched;
-  EXPECT_EQ(fetched, 5u);  // two planes at the start; then the newest one and the rows beside
+  // Two planes at the start; then the newest one and the rows beside.
+  EXPECT_EQ(occurrences(l->text(), "load_wide<float, 4, true>(&"), 5u);
+}
+
+TEST(cuda_stencil, follows_rows_that_begin_elsewhere) {
+  // Rows of 4 k ± 1 elements: as many wide accesses in the plain loop, but for the plane below at the start, of which
+  // only a corner is needed; results in one where they fit.
+  for (const std::int64_t n : {65, 63}) {
+    const auto l = step({64, n, n}, dtype::float32, boundary_kind::periodic).plan();
+    ASSERT_TRUE(l);
+    const std::string text = l->text();
+    EXPECT_GE(occurrences(text, "load_wide<float, 4, true>(&"), 4u) << n;
+    EXPECT_EQ(occurrences(text, "for (; i0 < end; ++i0)"), 2u) << n;
+  }
+  EXPECT_EQ(occurrences(step({64, 65, 66}, dtype::float32, boundary_kind::none).plan()->text(), "load_wide<float, 2"),
+            5u);
 }
 
 TEST(cuda_stencil, leaves_the_rest_to_the_general_kernel) {
@@ -174,8 +190,33 @@ TEST(cuda_stencil, leaves_the_rest_to_the_general_kernel) {
   leaf_binding unaligned = l;
   unaligned.data += 1;
   EXPECT_FALSE(serves(pair, unaligned, o, box::whole(s)));
+  // complex128 moves in 16 bytes, which half of one does not begin.
+  program_writer c({dtype::complex128});
+  const program complex_pair = c.finish(c(opcode::subtract, c.load(0, {0, 1}), c.load(0)));
+  leaf_binding numbers = leaf_of(in, dtype::complex128, s);
+  numbers.boundary = same_faces(2, {boundary_kind::edge, {}});
+  const output_binding to{out, dtype::complex128, numbers.stride};
+  EXPECT_TRUE(serves(complex_pair, numbers, to, box::whole(s)));
+  EXPECT_FALSE(serves(complex_pair, numbers, {out + 8, to.type, to.stride}, box::whole(s)));
+  leaf_binding halfway = numbers;
+  halfway.data += 8;
+  EXPECT_FALSE(serves(complex_pair, halfway, to, box::whole(s)));
+  halfway = numbers;
+  halfway.stride[0] += 8;
+  EXPECT_FALSE(serves(complex_pair, halfway, to, box::whole(s)));
   const output_binding spread{out, dtype::float32, {1024, 8}};
   EXPECT_FALSE(serves(pair, l, spread, box::whole(s)));
+
+  // Twice around.
+  const auto around = [&](int offset) {
+    program_writer r({dtype::float32});
+    const program p = r.finish(r(opcode::subtract, r.load(0, {offset, 0}), r.load(0)));
+    leaf_binding ring = leaf_of(in, dtype::float32, {3, 64});
+    ring.boundary = same_faces(2, {boundary_kind::periodic, {}});
+    return serves(p, ring, {out, dtype::float32, contiguous_strides({3, 64}, 4)}, box::whole({3, 64}));
+  };
+  EXPECT_TRUE(around(3));
+  EXPECT_FALSE(around(4));
 
   const shape vast{std::int64_t{1} << 31};
   program_writer v({dtype::float32});

@@ -329,6 +329,26 @@ TEST_P(engine_conformance, refuses) {
   EXPECT_THROW(e().execute(leaves_array, {&l, 1}, {&o, 1}, box::whole({8})), index_error);
   EXPECT_NO_THROW(e().execute(leaves_array, {&l, 1}, {&o, 1}, box::whole({7})));
 
+  // Both ends of what is read are there, but something between them is not: nothing is written then.
+  const auto partial = [&](std::int64_t lo, std::int64_t hi, boundary_kind kind) {
+    leaf_binding part = l;
+    part.window = {{lo}, {hi}};
+    part.boundary = same_faces(1, {kind, number(std::int32_t{5})});
+    return part;
+  };
+  using k = boundary_kind;
+  for (const auto& [leaf, offset] : {std::pair{partial(1, 8, k::value), -1},
+                                     {partial(2, 8, k::periodic), -2},
+                                     {partial(0, 7, k::value), 1},
+                                     {partial(0, 6, k::periodic), 2}}) {
+    program_writer v({dtype::int32});
+    const program shifted = v.finish(v.load(0, {offset}));
+    const output_binding all{out.data(), dtype::int32, {4}};
+    e().copy_from_host(out.data(), std::vector<std::int32_t>(8, 7).data(), 32);
+    EXPECT_THROW(e().execute(shifted, {&leaf, 1}, {&all, 1}, box::whole({8})), index_error) << offset;
+    EXPECT_EQ(out.read<std::int32_t>(8), std::vector<std::int32_t>(8, 7));
+  }
+
   program_writer w({dtype::int32});
   const program power = w.finish(w(opcode::power, w.scalar(std::int32_t{2}), w.load(0)));
   EXPECT_THROW(e().execute(power, {&l, 1}, {&o, 1}, box::whole({8})), value_error);

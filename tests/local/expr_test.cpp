@@ -2,6 +2,8 @@
 #include <serried/array.hpp>
 #include <serried/creation.hpp>
 
+#include "local/expr_state.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -76,6 +78,19 @@ TEST(expr, long_chains) {
   sr::expr many = sr::full({5}, 0) + 0;
   for (int i = 0; i < 100; ++i) many = many + sr::full({5}, i);
   EXPECT_EQ(values(many), ints(5, 99 * 100 / 2));
+}
+
+TEST(expr, loads_stay_within_what_a_kernel_takes) {
+  // All elements of a torus, twice: 162 loads of 41 words at most.
+  const sr::array u = counting({3, 3, 3, 3});
+  const auto p = with_boundary(u, sr::periodic);
+  sr::expr sum = sr::full({1}, 0) + 0;
+  for (const int first : {-1, 2})
+    for (int k = 0; k < 81; ++k) {
+      sum = sum + at(p, {first + k / 27, first + k / 9 % 3, first + k / 3 % 3, first + k % 3});
+      EXPECT_LE(sum.state()->code.loads.size() * 41, 4095u);
+    }
+  EXPECT_EQ(values(sum), ints(81, 2 * 80 * 81 / 2));
 }
 
 TEST(expr, neighbors) {

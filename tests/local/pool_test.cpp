@@ -413,6 +413,8 @@ TEST_F(buffer_queues, readers_that_are_yet_to_issue_their_work_are_kept) {
     }
     x.read_on(a);
     a->issue([&] { ++reads; });
+    device->run_all();
+    for (int i = 0; i < 20; ++i) slow->issue([] {});
     slow->issue([&] { ++reads; });
     int seen = 0;
     const auto last = std::make_shared<deferred_queue>(device);

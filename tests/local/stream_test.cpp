@@ -15,6 +15,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -280,6 +281,45 @@ TEST(streams_property, any_mixture_of_streams_gives_the_same_values) {
     ASSERT_EQ(run(seed, true), expected);
     EXPECT_EQ(engine->memory().pool().stats().in_use, 0U);
   }
+}
+
+/// One of several devices of a name.
+struct numbered_engine final : public deferred_engine {
+  explicit numbered_engine(int number) : number_("deferred " + std::to_string(number)) {}
+  std::string_view place() const override { return number_; }
+  const std::string number_;
+};
+
+TEST(devices, of_one_name_are_told_apart) {
+  const auto one = std::make_shared<numbered_engine>(1), two = std::make_shared<numbered_engine>(2);
+  const auto use = [](const std::shared_ptr<numbered_engine>& e) {
+    return context_of(std::make_shared<context_state>(context_state{e, 1}));
+  };
+  array a;
+  event on_one;
+  {
+    const context_guard first(use(one));
+    a = numbers(4);
+    on_one.record();
+  }
+  const context_guard second(use(two));
+  try {
+    (void)(a + 1).eval();
+    FAIL() << "no error";
+  } catch (const device_error& e) {
+    EXPECT_STREQ(e.what(), "an array of shape (4,) is on device deferred 1, the current one is deferred 2");
+  }
+  array b = numbers(4);
+  EXPECT_THROW(assign(b, a * 2), device_error);
+  // The other device's mark means nothing to this one's queue: the caller waits.
+  const int waits = two->device().waits;
+  current_stream().wait(on_one);
+  EXPECT_EQ(two->device().waits, waits);
+  EXPECT_TRUE(on_one.done());
+  event on_two;
+  on_two.record();
+  on_two.synchronize();
+  EXPECT_THROW((void)on_two.seconds_since(on_one), value_error);
 }
 
 /// A device whose queues threads may share, with nothing ever to wait for.

@@ -153,9 +153,16 @@ void mpi_requests::broadcast(const request& r, const mpi_group& group) {
 void mpi_requests::all_reduce(const request& r, const mpi_group& group) {
   const MPI_Datatype type = mpi_type(r.type);
   const MPI_Op op = mpi_op(r.reduction, r.type, group.ops);
+  const void* from = r.in;
+  // Not MPI_IN_PLACE, which all ranks must give or none, and none knows of the others.
+  if (r.in == r.out) {
+    const auto* const in = static_cast<const std::byte*>(r.in);
+    input_.assign(in, in + r.count * item_size(r.type));
+    from = input_.data();
+  }
   in_pieces(r, [&](std::size_t offset, int n) {
-    const void* in = r.in == r.out ? MPI_IN_PLACE : advanced(r.in, offset);
-    check_mpi(MPI_Iallreduce(in, advanced(r.out, offset), n, type, op, group.comm, add()), "MPI_Iallreduce");
+    check_mpi(MPI_Iallreduce(advanced(from, offset), advanced(r.out, offset), n, type, op, group.comm, add()),
+              "MPI_Iallreduce");
   });
 }
 

@@ -64,6 +64,7 @@ class mpi_requests {
   std::vector<int> expected_;  // bytes of a message received, or no_message
   std::vector<MPI_Status> statuses_;
   std::vector<int> counts_, offsets_;  // MPI reads them until the end
+  std::vector<std::byte> input_;       // of a reduction in place
   std::string error_;
 };
 

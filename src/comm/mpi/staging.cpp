@@ -130,9 +130,9 @@ void transfer::cut_collective(piece& p, std::size_t k) {
   regions down(0, true);
   std::size_t in = 0, out = 0;
   std::optional<regions> up;
-  const auto through = [&](std::size_t in_items, std::size_t out_items) {
-    in = down.add(call_.in, in_items * item);
-    out = up.emplace((down.end() + alignment - 1) / alignment * alignment, true).add(call_.out, out_items * item);
+  const auto through = [&](const void* from, std::size_t in_items, const void* to, std::size_t out_items) {
+    in = down.add(from, in_items * item);
+    out = up.emplace((down.end() + alignment - 1) / alignment * alignment, true).add(to, out_items * item);
   };
   switch (call_.op) {
     case operation::broadcast:
@@ -140,14 +140,15 @@ void transfer::cut_collective(piece& p, std::size_t k) {
       if (group_.rank == call_.root) down.add(at(call_.out), p.call.count * item);
       else up.emplace(0, true).add(at(call_.out), p.call.count * item);
       break;
-    case operation::all_reduce:  // in place
+    case operation::all_reduce:
       p.call.count = std::min(call_.count - k * piece_items_, piece_items_);
-      down.add(at(call_.in), p.call.count * item);
-      up.emplace(0, true).add(at(call_.out), p.call.count * item);
+      through(at(call_.in), p.call.count, at(call_.out), p.call.count);
       break;
-    case operation::all_gather: through(call_.count, call_.count * ranks); break;
-    case operation::all_gatherv: through(call_.recv_counts[static_cast<std::size_t>(group_.rank)], call_.count); break;
-    default: through(call_.count * ranks, call_.count * ranks); break;  // all_to_all
+    case operation::all_gather: through(call_.in, call_.count, call_.out, call_.count * ranks); break;
+    case operation::all_gatherv:
+      through(call_.in, call_.recv_counts[static_cast<std::size_t>(group_.rank)], call_.out, call_.count);
+      break;
+    default: through(call_.in, call_.count * ranks, call_.out, call_.count * ranks); break;  // all_to_all
   }
   p.memory = {std::shared_ptr<memory::resource>(queues_->device, &queues_->device->pinned()),
               std::max(down.end(), up ? up->end() : 0)};

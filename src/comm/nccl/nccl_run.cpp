@@ -93,8 +93,8 @@ ncclComm_t nccl_run::make_comm(const communicator& control) {
   control.broadcast(&id, sizeof id, dtype::uint8, 0).wait();
   ncclComm_t comm = nullptr;
   {
-    const occupation busy(
-        *this, [&] { return fmt::format("the {} ranks of a new NCCL communicator", control.size()); });
+    const occupation busy(*this,
+                          [&] { return fmt::format("the {} ranks of a new NCCL communicator", control.size()); });
     control.together([&] {
       (void)queue_->record();  // makes the device this thread's
       check_nccl(ncclCommInitRank(&comm, control.size(), id, control.rank()), "ncclCommInitRank");

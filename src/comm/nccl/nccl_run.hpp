@@ -85,7 +85,7 @@ class nccl_run {
   std::mutex issuing_;  // one call after the other
   std::mutex mutex_;    // guards these
   std::deque<std::shared_ptr<nccl_work>> pending_;
-  std::vector<ncclComm_t> comms_;  // in the order in which all ranks made them
+  std::vector<ncclComm_t> comms_;      // in the order in which all ranks made them
   std::list<const occupation*> busy_;  // the oldest first
   bool closed_ = false;
   std::condition_variable news_;

@@ -71,9 +71,10 @@ int open_folder(const std::string& path) {
   if (fstat(folder, &s) == 0 && mine_alone(s)) return folder;
   close(folder);
   static std::atomic_flag said;
-  say_once(said, fmt::format("compiled kernels are not kept: {} must belong to this user and be writable by nobody else "
-                             "(SERRIED_CACHE_DIR names another folder)",
-                             path));
+  say_once(said,
+           fmt::format("compiled kernels are not kept: {} must belong to this user and be writable by nobody else "
+                       "(SERRIED_CACHE_DIR names another folder)",
+                       path));
   return -1;
 }
 

@@ -120,8 +120,7 @@ std::string scalar_text(dtype type, int first) {
   }
 }
 
-std::string statements(const program& p, const operands& from, std::string_view prefix,
-                       std::string_view indent) {
+std::string statements(const program& p, const operands& from, std::string_view prefix, std::string_view indent) {
   const std::vector<bool> needed = find_needed(p);
   std::string text;
   for (std::size_t r = 0; r < p.code.size(); ++r) {

@@ -30,10 +30,10 @@ struct operands {
   std::function<std::string(int axis)> index;  ///< of type long long
 };
 
-/// Statements, one a line after `indent`, that compute every register r that an output needs as a `const` variable called `prefix` +
-/// r, of the element type of its dtype; 16-bit floats compute in float and are rounded after every operation, as on the
-/// host. Where may_fail(p), they do `*failed = 1u` (an `unsigned*` in scope) for an integer to a negative integer
-/// power.
+/// Statements, one a line after `indent`, that compute every register r that an output needs as a `const` variable
+/// called `prefix` + r, of the element type of its dtype; 16-bit floats compute in float and are rounded after every
+/// operation, as on the host. Where may_fail(p), they do `*failed = 1u` (an `unsigned*` in scope) for an integer to a
+/// negative integer power.
 [[nodiscard]] std::string statements(const program& p, const operands& from, std::string_view prefix,
                                      std::string_view indent = "");
 

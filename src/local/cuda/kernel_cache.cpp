@@ -1,5 +1,7 @@
 #include "local/cuda/kernel_cache.hpp"
 
+#include <serried/error.hpp>
+
 #include "local/cuda/device.hpp"
 #include "local/cuda/disk_cache.hpp"
 #include "local/cuda/library.hpp"
@@ -22,6 +24,16 @@ namespace {
 bool is_set(const char* variable, std::string_view value) {
   const char* const text = std::getenv(variable);
   return text != nullptr && text == value;
+}
+
+/// What a kernel can be given: 32,764 bytes.
+void check_words(std::size_t words) {
+  constexpr std::size_t most = 32764 / sizeof(std::uint64_t);
+  if (words > most)
+    throw value_error(
+        fmt::format("an expression is too large for one kernel: its arrays, boundaries and scalars take {} bytes of "
+                    "arguments, and {} are possible; eval() a part of it first",
+                    words * sizeof(std::uint64_t), most * sizeof(std::uint64_t)));
 }
 
 /// A kernel that is there, or is being made by the thread that holds the mutex.
@@ -48,6 +60,7 @@ struct kernel_cache::impl {
   void make(slot& s, const launch& l) {
     const std::lock_guard lock(s.making);
     if (s.ready) return;
+    check_words(l.words.size());
     const auto start = std::chrono::steady_clock::now();
     const std::string text = l.text();
     bool compiled = false;

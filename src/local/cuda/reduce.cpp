@@ -76,7 +76,8 @@ class planner {
     std::int64_t widest = 1;
     std::int64_t bytes = 0;
     // Products of floating numbers round in an order that must not depend on addresses.
-    const bool rounds = form_.what.kind == reduce_kind::prod && !is_integer(form_.what.type);
+    const bool rounds =
+        form_.what.kind == reduce_kind::prod && (is_floating(form_.what.type) || is_complex(form_.what.type));
     bool may = !form_.results_inner && !form_.reduced.empty() && !rounds;
     for (const load_path& l : form_.walk.loads) {
       if (l.uniform()) continue;
@@ -95,8 +96,8 @@ class planner {
       form_.vector /= 2;
     // 64 bytes in flight, but not too many copies of the program.
     std::int64_t wanted = std::clamp<std::int64_t>(bytes == 0 ? 8 : 64 / bytes, 4, 16);
-    constexpr int most_instructions = 128;
-    if (weight_of(form_.code) * wanted > most_instructions) wanted = 4;
+    constexpr int most_instructions = 31;
+    if (weight_of(form_.code) > most_instructions) wanted = 4;
     form_.steps = static_cast<int>(std::max<std::int64_t>(wanted / form_.vector, 1));
     form_.steps = static_cast<int>(std::bit_floor(static_cast<unsigned>(form_.steps)));
   }

@@ -18,13 +18,16 @@ namespace {
 // Measured on an H200, like the numbers of register_plan: more planes leave the cache before their neighbors come.
 constexpr int planes_per_chunk = 8;
 
-/// How a thread's registers are spent. 64 for each of four blocks on a multiprocessor suffice for one array: then
-/// several steps' fetches are on their way at once. Many arrays get two blocks.
+/// How many blocks share a multiprocessor's registers, and how many steps' fetches are on their way at once: as many as
+/// fit beside `kept` values, among which a ragged row's masks count. Slanted kernels, whose loops branch, live by many
+/// blocks instead; without bends, their careful loop needs more registers.
 struct register_plan {
   int blocks, unroll;
 };
-register_plan plan_registers(int kept, int fetched, bool slanted) {
-  if (slanted) return {kept + fetched <= 32 ? 6 : kept + fetched <= 80 ? 3 : 2, 1};
+register_plan plan_slanted_registers(int values, bool bends) {
+  return {values <= 32 ? (bends ? 6 : 5) : values <= 80 ? 3 : 2, 1};
+}
+register_plan plan_registers(int kept, int fetched) {
   for (const int unroll : {4, 2, 1})
     if (kept + unroll * fetched <= 64) return {4, unroll};
   return {2, 1};
@@ -47,12 +50,13 @@ class planner {
       lay_out(cells);
       if (kept_ + fetched_ <= most_values || cells == 1) break;
     }
-    const auto [blocks, unroll] = plan_registers(kept_, fetched_, how_.slanted);
+    const auto [blocks, unroll] = how_.slanted ? plan_slanted_registers(kept_ + fetched_, !how_.bends.empty())
+                                               : plan_registers(kept_ + (how_.ragged ? how_.wide : 0), fetched_);
     how_.blocks = blocks;
     how_.unroll = unroll;
     if (blocks_ > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
     launch l;
-    l.key = key();
+    l.key = key_of(p_, how_, words_.size());
     l.words = std::move(words_);
     l.blocks = static_cast<std::uint32_t>(blocks_);
     l.threads = threads;
@@ -65,6 +69,14 @@ class planner {
   [[nodiscard]] int row() const { return ndim() - 1; }
   [[nodiscard]] std::int64_t extent(int d) const { return at(where_.dims, d).extent; }
 
+  /// Every element is at a multiple of its size (`aligned` asks less of complex128): it is moved in one access.
+  template <class Path>
+  [[nodiscard]] static bool in_place(const Path& path, const std::byte* first) {
+    std::uint64_t all = reinterpret_cast<std::uintptr_t>(first);
+    for (const std::int64_t s : path.stride) all |= static_cast<std::uint64_t>(s);
+    return path.aligned && all % static_cast<std::uint64_t>(path.item) == 0;
+  }
+
   [[nodiscard]] bool serves() const {
     const auto displaced = [](const leaf_load& l) { return !l.offset.empty(); };
     if (where_.dims.empty() || std::none_of(p_.loads.begin(), p_.loads.end(), displaced) || may_fail(p_)) return false;
@@ -74,9 +86,9 @@ class planner {
     for (const iteration_dim& d : where_.dims)
       if (d.extent >= largest) return false;
     for (const output_path& o : where_.outputs)
-      if (!o.aligned || o.stride.back() != o.item) return false;
+      if (!in_place(o, o.data) || o.stride.back() != o.item) return false;
     for (const load_path& l : where_.loads) {
-      if (!l.aligned) return false;
+      if (!in_place(l, l.data + l.offset)) return false;
       for (const guard& g : l.guards)
         if (g.dim < 0 || std::abs(g.first) >= largest || std::abs(g.lo) >= largest || g.hi >= largest ||
             g.extent >= largest)
@@ -114,10 +126,11 @@ class planner {
   }
   /// No index lies farther outside than a period.
   [[nodiscard]] bool turns_once(const source& s, int d) const {
+    const guard& g = *at(s.guards, d);
     const std::int64_t lowest = at(s.first, d) + at(s.lo, d);
     const std::int64_t highest = at(s.first, d) + at(s.hi, d) + extent(d) - 1;
-    const std::int64_t period = at(s.guards, d)->extent;
-    return lowest >= -period && highest < 2 * period;
+    return (g.boundary.low.kind != boundary_kind::periodic || lowest >= -g.extent) &&
+           (g.boundary.high.kind != boundary_kind::periodic || highest < 2 * g.extent);
   }
   static bool has_value(const guard& g) {
     return g.boundary.low.kind == boundary_kind::value || g.boundary.high.kind == boundary_kind::value;
@@ -376,7 +389,7 @@ class planner {
       const int m = plane_of(i);
       l.first_plane = std::min(l.first_plane, m);
       last_plane = std::max(last_plane, m);
-      l.bent |= offset_[i].back() != 0;
+      l.bent |= where_.loads[i].guard_of(row()) != nullptr;
       for (int j = 0; j < (l.uniform ? 1 : how_.wide); ++j) {
         position& q = found[l.uniform ? 0 : position_of(i) + j];
         q = q.used() ? position{std::min(q.lowest, m), std::max(q.highest, m)} : position{m, m};
@@ -510,8 +523,6 @@ class planner {
       }
   }
 
-  std::string key() const;
-
   const program& p_;
   const iteration& where_;
   const device_traits& device_;
@@ -526,42 +537,6 @@ class planner {
   int kept_ = 0, fetched_ = 0;                                ///< registers for values
   std::int64_t lowest_ = 0, highest_ = 0;                     ///< likewise, see reach_to
 };
-
-std::string planner::key() const {
-  std::string bytes = "stencil" + structure_key(p_, false);
-  const auto put = [&](auto... numbers) {
-    const std::int16_t all[] = {static_cast<std::int16_t>(numbers)...};
-    bytes.append(reinterpret_cast<const char*>(all), sizeof all);
-  };
-  const auto put_bend = [&](const line_bend& b) { put(b.bend, b.low, b.high); };
-  put(how_.ndim, how_.march, how_.across, how_.wide, how_.width, how_.blocks, how_.unroll, how_.ragged, how_.lead,
-      words_.size());
-  for (const int s : how_.slant) put(s);
-  put(how_.bends.size(), how_.places.size(), how_.lines.size());
-  for (const bend& b : how_.bends) put(b.dim, b.low, b.high, b.words);
-  for (const place& p : how_.places) put(p.contiguous, p.item, p.words);
-  for (const line& l : how_.lines) {
-    put(l.place, l.kept, l.uniform, l.bent, l.first_plane, l.planes, l.first_position, l.positions.size(),
-        l.bends.size(), l.range);
-    for (const int o : l.offset) put(o);
-    for (const position& q : l.positions) put(q.lowest, q.highest);
-    for (const line_bend& b : l.bends) put_bend(b);
-    put_bend(l.along);
-    for (const auto* fetches : {&l.each_step, &l.at_start}) {
-      put(fetches->size());
-      for (const fetch& f : *fetches) {
-        put(f.plane, f.word, f.turned, f.pieces.size());
-        for (const piece& s : f.pieces) put(s.at, s.wide, s.checked);
-      }
-    }
-  }
-  for (const load_place& l : how_.loads) put(l.line, l.plane, l.position);
-  for (const reach& r : how_.reaches) put(r.place, r.words);
-  for (const output& o : how_.outputs) put(o.place, o.word, o.wide);
-  for (const coordinate& c : how_.coordinates) put(c.dim, c.word);
-  for (const int s : how_.scalars) put(s);
-  return bytes;
-}
 
 }  // namespace
 }  // namespace stencil

@@ -140,6 +140,9 @@ struct plan {
   }
 };
 
+/// All that the source depends on, as bytes.
+[[nodiscard]] std::string key_of(const program& p, const plan& how, std::size_t words);
+
 /// The kernel's source; `words` is the length of the argument block.
 [[nodiscard]] std::string text_of(const program& p, const plan& how, std::size_t words);
 

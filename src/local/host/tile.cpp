@@ -26,8 +26,7 @@ void pad(std::byte* block, std::int64_t n, std::int64_t item) {
 template <class T>
 void check_exponents(const std::byte* b, std::int64_t n) {
   const T* const exponents = reinterpret_cast<const T*>(b);
-  if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; }))
-    ops::refuse_negative_power();
+  if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; })) ops::refuse_negative_power();
 }
 void check_exponents(dtype type, const std::byte* b, std::int64_t n) {
   switch (item_size(type)) {
