@@ -118,6 +118,7 @@ int simulate(sr::runtime& rt, const heat::options& o) {
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t next = std::min(o.steps, done + o.every);
     for (; done < next; ++done) heat::step(u, o.alpha, o.boundary);
+    sr::current_stream().synchronize();
     computing += std::chrono::steady_clock::now() - begin;
     if (o.check) refuse_not_finite(u, fmt::format("step {}", done));
     report.at(done);

@@ -42,8 +42,8 @@ SERRIED_API void set_limit(std::size_t bytes, kind of = kind::device);
 /// Gives cached memory back to the system, in the pieces in which it came. On a GPU this waits for the work that freed
 /// memory is still in.
 SERRIED_API void trim(kind of = kind::device);
-/// From now on, buffers of the current device come from `mine`; those alive return to where they came from. Null:
-/// back to the pool.
+/// From now on, buffers of the current device come from `mine`, whose memory the device must be able to use; neither
+/// stats() nor the limit counts them. Those alive return to where they came from. Null: back to the pool.
 SERRIED_API void set_resource(std::shared_ptr<resource> mine);
 
 }  // namespace serried::inline v0::memory

@@ -30,6 +30,9 @@ class SERRIED_API stream {
  public:
   /// A new one on the calling thread's device.
   explicit stream(const stream_options& options = {});
+  stream(const stream&) = default;  // also moves: a moved-from stream is what it was
+  stream& operator=(const stream&) = default;
+  ~stream() = default;
   /// Internal.
   stream(std::shared_ptr<engine> device, std::shared_ptr<queue> work)
       : device_(std::move(device)), queue_(std::move(work)) {}
@@ -53,7 +56,8 @@ class SERRIED_API stream {
 /// The calling thread's: what a stream_guard made current, else its device's main stream.
 [[nodiscard]] SERRIED_API stream current_stream();
 
-/// Makes a stream the calling thread's current one for the guard's lifetime.
+/// Makes a stream the calling thread's current one for the guard's lifetime. Guards end in the reverse order of their
+/// beginnings.
 class SERRIED_API stream_guard {
  public:
   explicit stream_guard(const stream& s);

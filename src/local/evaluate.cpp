@@ -180,6 +180,7 @@ array evaluate(const expr_state<array>& e) {
 }
 
 void check_target(const array& target) {
+  if (target.size() == 0) return;
   for (int d = 0; d < target.ndim(); ++d)
     if (target.strides()[d] == 0 && target.shape()[d] > 1)
       throw value_error(

@@ -1,5 +1,6 @@
 #include <serried/context.hpp>
 #include <serried/error.hpp>
+#include <serried/io.hpp>
 #include <serried/runtime.hpp>
 
 #include <chrono>
@@ -39,11 +40,13 @@ struct runtime::impl {
     std::exception_ptr mine;
     try {
       guard.emplace(context::make(sharing, world.node_rank()));
+      if (context::current().timeline() != nullptr) check_writable(trace_path());
     } catch (...) {
       mine = std::current_exception();
     }
     world.agree(mine);
     world = with_carrier(world, context::current().device_engine());
+    entered = true;
   }
 
   void enter_or_leave() {
@@ -58,16 +61,20 @@ struct runtime::impl {
   /// Collective: ends the run in good order. May be tried again when it threw a collective error.
   void finish() {
     world.backend()->finish();
-    if (trace* const timeline = guard ? context::current().timeline() : nullptr) write_trace(*timeline);
+    if (trace* const timeline = entered ? context::current().timeline() : nullptr) write_trace(*timeline);
     guard.reset();
     session.reset();
     finished = true;
   }
 
+  [[nodiscard]] std::string trace_path() const {
+    return std::string(trace_prefix()) + "." + std::to_string(world.rank()) + ".json";
+  }
+
   /// The run is done by now: that a timeline cannot be kept is said, but no reason to fail.
   void write_trace(trace& timeline) const {
     try {
-      timeline.write(std::string(trace_prefix()) + "." + std::to_string(world.rank()) + ".json", world.rank());
+      timeline.write(trace_path(), world.rank());
     } catch (const io_error& e) {
       comm::print_error(e.what());
     }
@@ -108,6 +115,7 @@ struct runtime::impl {
   std::optional<context_guard> guard;
   bool alone = true;
   int passing = std::uncaught_exceptions();
+  bool entered = false;
   bool finished = false;
 };
 

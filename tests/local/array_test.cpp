@@ -54,6 +54,11 @@ TEST(array, size_overflow_is_found_before_allocation) {
   EXPECT_EQ(sr::empty({big, 0}).size(), 0);
 }
 
+TEST(array, nothing_may_be_of_any_length) {
+  const std::int64_t huge = std::int64_t{1} << 62;
+  EXPECT_EQ(sr::zeros({0, huge, huge}).shape(), (sr::shape{0, huge, huge}));
+}
+
 TEST(array, arange_and_linspace) {
   EXPECT_EQ(values(sr::arange(4)), (ints{0, 1, 2, 3}));
   EXPECT_EQ(values(sr::arange(5, 0, -2)), (ints{5, 3, 1}));

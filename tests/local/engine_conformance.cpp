@@ -266,7 +266,7 @@ TEST_P(engine_conformance, unaligned_data) {
   std::vector<std::byte> shifted(x.size() * sizeof(double) + 3);
   std::memcpy(shifted.data() + 3, x.data(), x.size() * sizeof(double));
   const device_bytes in(e(), shifted);
-  const device_bytes out(e(), shifted.size());
+  const device_bytes out(e(), std::vector<std::byte>(shifted.size()));
   program_writer w({dtype::float64});
   const program p = w.finish(w(opcode::add, w.load(0), w.load(0)));
   const leaf_binding l = leaf_of(in.data() + 3, dtype::float64, {n});

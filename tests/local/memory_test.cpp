@@ -90,6 +90,19 @@ TEST(memory, a_resource_of_ones_own) {
   EXPECT_EQ(mine->alive, 0);
 }
 
+TEST(memory, a_resource_that_gives_nothing_is_out_of_memory) {
+  class empty_handed final : public sr::memory::resource {
+   public:
+    std::byte* allocate(std::size_t) override { return nullptr; }
+    void deallocate(std::byte*, std::size_t) noexcept override {}
+  };
+  const sr::context_guard own(sr::context::make());
+  sr::memory::set_resource(std::make_shared<empty_handed>());
+  EXPECT_THROW((void)sr::ones({1000}), sr::out_of_memory);
+  sr::memory::set_resource(nullptr);
+  EXPECT_EQ(sr::sum(sr::ones({1000})).item<double>(), 1000);
+}
+
 TEST(memory, the_pool_can_be_gone_around) {
   setenv("SERRIED_POOL", "off", 1);
   const sr::context own = sr::context::make();

@@ -35,6 +35,14 @@ using streams = on_deferred_device;
 
 array numbers(std::int64_t n) { return arange(n, {.dtype = float32}); }
 
+TEST(stream, that_was_moved_from_is_what_it_was) {
+  stream a;
+  const stream b = std::move(a);
+  a.synchronize();
+  EXPECT_TRUE(a.done());
+  EXPECT_EQ(a.work_queue(), b.work_queue());
+}
+
 TEST(stream, works_on_the_host_with_nothing_to_wait_for) {
   const context_guard own(context::make());
   stream s({.priority = priority::high});

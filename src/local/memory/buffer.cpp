@@ -1,6 +1,10 @@
 #include "local/memory/buffer.hpp"
 
+#include <serried/error.hpp>
+
 #include "local/memory/pool.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -10,6 +14,8 @@ buffer::buffer(std::shared_ptr<resource> from, std::size_t bytes, std::shared_pt
     : source_(std::move(from)), bytes_(bytes), home_(std::move(home)), writer_(home_) {
   if (home_) pool_ = dynamic_cast<pool*>(source_.get());
   data_ = pool_ != nullptr ? pool_->allocate(bytes, home_) : source_->allocate(bytes);
+  if (data_ == nullptr && bytes != 0)
+    throw out_of_memory(fmt::format("out of memory: the resource gave nothing for {} bytes", bytes));
 }
 
 buffer::~buffer() {
