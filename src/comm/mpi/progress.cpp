@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <algorithm>
-#include <csignal>
 
 #include "comm/mpi/mpi_backend.hpp"
 #include "comm/mpi/mpi_calls.hpp"
+#include "comm/quiet_thread.hpp"
 
 namespace serried::inline v0::comm {
 
@@ -29,13 +29,7 @@ std::shared_ptr<progress> progress::make(bool thread, std::chrono::duration<doub
   auto p = std::make_shared<progress>();
   p->stall_limit_ = stall_limit;
   p->threaded_ = thread;
-  if (thread) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
-    p->thread_ = std::thread([p] { p->loop(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+  if (thread) p->thread_ = start_quiet_thread([p] { p->loop(); });
   // The thread keeps the object, so the last copy may be dropped on the thread itself.
   return {p.get(), [p](progress*) { p->stop(); }};
 }

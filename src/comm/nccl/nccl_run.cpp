@@ -3,12 +3,11 @@
 #include <serried/error.hpp>
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <csignal>
 #include <utility>
 
 #include "comm/last_words.hpp"
 #include "comm/nccl/nccl_calls.hpp"
+#include "comm/quiet_thread.hpp"
 #include "local/cuda/queue.hpp"
 
 namespace serried::inline v0::comm {
@@ -66,11 +65,7 @@ nccl_run::nccl_run(communicator control, std::shared_ptr<engine> device, std::ch
 std::shared_ptr<nccl_run> nccl_run::make(communicator control, std::shared_ptr<engine> device,
                                          std::chrono::duration<double> stall_limit) {
   auto run = std::make_shared<nccl_run>(std::move(control), std::move(device), stall_limit);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's threads
-  run->watcher_ = std::thread([run] { run->watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  run->watcher_ = start_quiet_thread([run] { run->watch(); });
   // The thread keeps the object, so the last copy may be dropped on the thread itself, with a work.
   return {run.get(), [run](nccl_run*) { run->stop(); }};
 }
