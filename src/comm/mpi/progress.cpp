@@ -17,11 +17,15 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How long to leave the core to others when requests have been pending for a while without news. A sleep of an
-/// eighth of that delays no operation by more; the ceiling keeps long transfers moving, which need the processor.
+/// eighth of that delays no operation by more.
 std::chrono::nanoseconds pause_after(std::chrono::nanoseconds quiet) {
   if (quiet < 50us) return 0ns;
   return std::clamp<std::chrono::nanoseconds>(quiet / 8, 5us, 100us);
 }
+
+/// A step that takes longer has moved data: where processes cannot read each other's memory, as in many containers, MPI
+/// copies messages in small fragments, a few in each call, and pauses between the calls would be most of their time.
+constexpr std::chrono::nanoseconds moving = 10us;
 
 }  // namespace
 
@@ -58,6 +62,7 @@ void progress::loop() {
 }
 
 bool progress::step() {
+  const clock::time_point begin = clock::now();
   free_released();
   std::vector<std::shared_ptr<mpi_work>> arrived;
   {
@@ -85,7 +90,7 @@ bool progress::step() {
     }
     finished_.notify_all();
   }
-  return !arrived.empty() || news;
+  return !arrived.empty() || news || clock::now() - begin > moving;
 }
 
 void progress::submit(std::shared_ptr<mpi_work> w) {
@@ -124,16 +129,13 @@ void progress::wait_until(Condition condition, Stalled stalled) {
       if (too_long()) stalled();
     return;
   }
-  while (!condition()) {
+  for (clock::time_point last_news = start; !condition(); lock.lock()) {
     lock.unlock();
     if (too_long()) stalled();
-    const std::chrono::nanoseconds pause = pause_after(clock::now() - start);
+    const std::chrono::nanoseconds pause = pause_after(clock::now() - last_news);
     pause == 0ns ? std::this_thread::yield() : std::this_thread::sleep_for(pause);
-    {
-      const std::lock_guard driving(driving_);
-      step();
-    }
-    lock.lock();
+    const std::lock_guard driving(driving_);
+    if (step()) last_news = clock::now();
   }
 }
 

@@ -49,7 +49,7 @@ class progress {
   using clock = std::chrono::steady_clock;
 
   void loop();
-  bool step();  // true when something arrived or finished
+  bool step();  // true when something arrived, moved or finished
   void free_released();
   template <class Condition, class Stalled>
   void wait_until(Condition condition, Stalled stalled);
