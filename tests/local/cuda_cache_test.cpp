@@ -357,15 +357,17 @@ TEST(cuda_compiler, shows_what_did_not_compile) {
 }
 
 TEST(cuda_compiler, does_not_contract) {
-  const std::string ptx = cuda::compile(
-      "struct arguments { unsigned long long w[1]; };\n"
-      "extern \"C\" __global__ void kernel(const __grid_constant__ arguments a) {\n"
-      "  float* x = reinterpret_cast<float*>(a.w[0]);\n"
-      "  x[0] = x[0] * x[1] + x[2];\n"
-      "}\n",
-      "compute_90");
-  EXPECT_EQ(ptx.find("fma"), std::string::npos);
-  EXPECT_NE(ptx.find("mul.rn.f32"), std::string::npos);
+  for (const bool quick : {false, true}) {
+    const std::string ptx = cuda::compile(
+        "struct arguments { unsigned long long w[1]; };\n"
+        "extern \"C\" __global__ void kernel(const __grid_constant__ arguments a) {\n"
+        "  float* x = reinterpret_cast<float*>(a.w[0]);\n"
+        "  x[0] = x[0] * x[1] + x[2];\n"
+        "}\n",
+        "compute_90", quick);
+    EXPECT_EQ(ptx.find("fma"), std::string::npos);
+    EXPECT_NE(ptx.find("mul.rn.f32"), std::string::npos);
+  }
 }
 
 TEST(cuda_compiler, tells_architectures_apart) {

@@ -79,9 +79,9 @@ std::string one_text(const std::vector<program>& programs, std::size_t every) {
   return text;
 }
 
-void expect_compiles(const std::string& text, const char* architecture) {
+void expect_compiles(const std::string& text, const char* architecture, bool quick = false) {
   try {
-    EXPECT_FALSE(cuda::compile(text, architecture).empty());
+    EXPECT_FALSE(cuda::compile(text, architecture, quick).empty());
   } catch (const library_error& e) {
     ADD_FAILURE() << architecture << ": " << e.what();
   }
@@ -391,6 +391,23 @@ std::vector<std::pair<program, cuda::launch>> variants() {
   return all;
 }
 
+TEST(cuda_kernels, memory_is_known_to_be_global) {
+  // Their conversions and their sine keep the compiler from finding out.
+  for (const dtype type : {dtype::float16, dtype::float32}) {
+    program_writer w({type});
+    const program p = w.finish(w(opcode::sin, w.load(0)));
+    const shape s{1000};
+    const cuda::launch l =
+        plan(p, {leaf_of(address(somewhere), type, s)}, {output_at(elsewhere, type, s)}, box::whole(s));
+    EXPECT_TRUE(l.quick);
+    const std::string ptx = cuda::compile(l.text(), "compute_90", l.quick);
+    EXPECT_NE(ptx.find("\tld.global.v4"), std::string::npos);
+    EXPECT_NE(ptx.find("\tst.global.v4"), std::string::npos);
+    EXPECT_EQ(ptx.find("\tld.v4"), std::string::npos);
+    EXPECT_EQ(ptx.find("\tst.v4"), std::string::npos);
+  }
+}
+
 TEST(cuda_kernels, linear_variants_compile) {
   std::map<std::string, std::string> texts;
   std::size_t k = 0;
@@ -401,9 +418,9 @@ TEST(cuda_kernels, linear_variants_compile) {
     const auto [known, fresh] = texts.emplace(l.key, text);
     EXPECT_EQ(known->second, text);
     if (!fresh) continue;
-    expect_compiles(text, "sm_90");
-    if (k % 6 == 0) expect_compiles(text, "sm_75");
-    if (k++ % 6 == 3) expect_compiles(text, "sm_120");
+    expect_compiles(text, "sm_90", l.quick);
+    if (k % 6 == 0) expect_compiles(text, "sm_75", l.quick);
+    if (k++ % 6 == 3) expect_compiles(text, "sm_120", l.quick);
   }
   EXPECT_GT(texts.size(), 40u);
 }

@@ -35,11 +35,15 @@ struct pieces {
   type at[count];
 };
 
+/// Arrays lie in global memory. Told so, the compiler uses its instructions also where it looks no further.
+SERRIED_HD inline void assume_global(const void* address) { __builtin_assume(__isGlobal(address)); }
+
 template <class T, int n, int width>
 SERRIED_HD inline pack<T, n> load(const char* address) {
   using parts = pieces<T, n, width>;
   using whole = pack<T, n>;
   parts x;
+  assume_global(address);
   for (int i = 0; i < parts::count; ++i) x.at[i] = reinterpret_cast<const typename parts::type*>(address)[i];
   return __builtin_bit_cast(whole, x);
 }
@@ -62,6 +66,7 @@ template <class T, int n, int width>
 SERRIED_HD inline void store(char* address, const pack<T, n>& value) {
   using parts = pieces<T, n, width>;
   const parts x = __builtin_bit_cast(parts, value);
+  assume_global(address);
   for (int i = 0; i < parts::count; ++i) reinterpret_cast<typename parts::type*>(address)[i] = x.at[i];
 }
 template <class T, int n, int width, class Stride>

@@ -18,12 +18,28 @@ namespace serried::inline v0::cuda {
 namespace {
 
 // No contraction: the same bits fused and unfused, and on the host.
-constexpr std::array options{"--std=c++20", "--fmad=false", "--minimal"};
+constexpr std::array usual_options{"--std=c++20", "--fmad=false", "--minimal"};
+// Less of the optimizer, which takes the longest, but all of the assembler, which schedules the loads.
+constexpr std::array quick_options{"--Ofast-compile=min", "--ptxas-options=--Ofast-compile=0"};
 
 void check(nvrtcResult status, const char* doing) {
   if (status != NVRTC_SUCCESS)
     throw library_error(
         fmt::format("{}: NVRTC error {} ({})", doing, static_cast<int>(status), nvrtcGetErrorString(status)));
+}
+
+int version_of_nvrtc() {
+  int major = 0, minor = 0;
+  check(nvrtcVersion(&major, &minor), "asking for the compiler's version");
+  return 100 * major + minor;
+}
+
+std::vector<const char*> options_for(bool quick) {
+  std::vector<const char*> options(usual_options.begin(), usual_options.end());
+  constexpr int first_to_know_them = 1209;
+  if (quick && version_of_nvrtc() >= first_to_know_them)
+    options.insert(options.end(), quick_options.begin(), quick_options.end());
+  return options;
 }
 
 class compilation {
@@ -42,10 +58,8 @@ class compilation {
   compilation(const compilation&) = delete;
   compilation& operator=(const compilation&) = delete;
 
-  [[nodiscard]] nvrtcResult run(const std::string& architecture_option) {
-    std::vector<const char*> all(options.begin(), options.end());
-    all.push_back(architecture_option.c_str());
-    return nvrtcCompileProgram(program_, static_cast<int>(all.size()), all.data());
+  [[nodiscard]] nvrtcResult run(const std::vector<const char*>& options) {
+    return nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
   }
   [[nodiscard]] std::string log() const { return get(nvrtcGetProgramLogSize, nvrtcGetProgramLog); }
   [[nodiscard]] std::string cubin() const { return get(nvrtcGetCUBINSize, nvrtcGetCUBIN); }
@@ -83,9 +97,12 @@ std::string architecture_of(const device_traits& device) {
   return fmt::format("compute_{}", newest);
 }
 
-std::string compile(const std::string& text, std::string_view architecture) {
+std::string compile(const std::string& text, std::string_view architecture, bool quick) {
   compilation program(text);
-  const nvrtcResult status = program.run(fmt::format("--gpu-architecture={}", architecture));
+  std::vector<const char*> options = options_for(quick);
+  const std::string architecture_option = fmt::format("--gpu-architecture={}", architecture);
+  options.push_back(architecture_option.c_str());
+  const nvrtcResult status = program.run(options);
   if (status == NVRTC_ERROR_COMPILATION)
     throw library_error(fmt::format("a kernel did not compile for {}: NVRTC error {} ({})\n{}\nThe kernel:\n{}",
                                     architecture, static_cast<int>(status), nvrtcGetErrorString(status),
@@ -94,16 +111,15 @@ std::string compile(const std::string& text, std::string_view architecture) {
   return architecture.starts_with("sm_") ? program.cubin() : program.ptx();
 }
 
-std::string compilation_key(std::string_view architecture) {
+std::string compilation_key(std::string_view architecture, bool quick) {
   static const std::uint64_t headers = [] {
     std::uint64_t sum = 0;
     for (const embedded_file& f : embedded_files()) sum = checksum(f.text, checksum(f.name, sum));
     return sum;
   }();
-  int major = 0, minor = 0;
-  check(nvrtcVersion(&major, &minor), "asking for the compiler's version");
-  std::string key = fmt::format("NVRTC {}.{} {}", major, minor, architecture);
-  for (const char* option : options) key += fmt::format(" {}", option);
+  const int version = version_of_nvrtc();
+  std::string key = fmt::format("NVRTC {}.{} {}", version / 100, version % 100, architecture);
+  for (const char* option : options_for(quick)) key += fmt::format(" {}", option);
   return key + fmt::format(" headers {:016x}\n", headers);
 }
 

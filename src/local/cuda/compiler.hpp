@@ -12,11 +12,11 @@ namespace serried::inline v0::cuda {
 /// which the driver finishes. Throws device_error for a GPU that is too old.
 [[nodiscard]] std::string architecture_of(const device_traits& device);
 
-/// Compiles a kernel's text to a cubin ("sm_…") or to PTX ("compute_…"). Throws library_error with NVRTC's log and the
-/// text. Thread-safe.
-[[nodiscard]] std::string compile(const std::string& text, std::string_view architecture);
+/// Compiles a kernel's text to a cubin ("sm_…") or to PTX ("compute_…"); `quick`: see launch. Throws library_error with
+/// NVRTC's log and the text. Thread-safe.
+[[nodiscard]] std::string compile(const std::string& text, std::string_view architecture, bool quick = false);
 
 /// All that a compilation depends on but the text: compiler, architecture, options, the headers.
-[[nodiscard]] std::string compilation_key(std::string_view architecture);
+[[nodiscard]] std::string compilation_key(std::string_view architecture, bool quick = false);
 
 }  // namespace serried::inline v0::cuda

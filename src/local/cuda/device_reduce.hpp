@@ -63,20 +63,16 @@ __device__ inline T again(T x) {
   return x;
 }
 
-/// An exact multiple of a bin's unit as an integer. The power of two is more than one double can be.
-__device__ inline i64 units(double sum, i32 bin) {
-  const double root = bins::power_of_two(-bins::width / 2 * bin);
-  return static_cast<i64>(sum * root * root);
-}
-
 // What is rarely needed stands apart from the usual way: it would take registers from it, and time to compile.
 
 /// Adds the digits' sums, kept as doubles, to a total of the same top.
 __device__ __noinline__ inline digits add_sums(digits total, double high, double middle, double low) {
   if (bins::scale_of(total.top) != 0) return total;  // there are none
-  total.digit[0] += units(high, total.top);
-  total.digit[1] += units(middle, total.top - 1);
-  total.digit[2] += units(low, total.top - 2);
+  // The power of two that counts units is more than one double can be: multiplied twice by its root.
+  const double root = bins::power_of_two(-bins::width / 2 * total.top);
+  total.digit[0] += static_cast<i64>(high * root * root);
+  total.digit[1] += static_cast<i64>(middle * (root * 0x1p20) * (root * 0x1p20));
+  total.digit[2] += static_cast<i64>(low * (root * 0x1p40) * (root * 0x1p40));
   return total;
 }
 
@@ -84,18 +80,19 @@ __device__ __noinline__ inline digits add_sums(digits total, double high, double
 template <class T>
 __device__ __noinline__ digits add_any(digits total, const T* x, int n) {
   const double infinity = ops::double_of(0x7ff0000000000000u);
-  for (int k = 0; k < n; ++k) {
-    const double magnitude = fabs(static_cast<double>(x[k]));
-    if (!(magnitude < infinity)) total.infinities |= (x[k] < 0 ? 0 : 1) | (x[k] > 0 ? 0 : 2);
-    else if (magnitude > 0) raise(total, static_cast<i32>(bins::top_for(magnitude)));
-  }
-  const i64 scale = bins::scale_of(total.top);
+#pragma unroll 1
   for (int k = 0; k < n; ++k) {
     const double value = x[k];
-    if (!(fabs(value) < infinity)) continue;
+    const double magnitude = fabs(value);
+    if (!(magnitude < infinity)) {
+      total.infinities |= (value < 0 ? 0 : 1) | (value > 0 ? 0 : 2);
+      continue;
+    }
+    if (magnitude > 0) raise(total, static_cast<i32>(bins::top_for(magnitude)));
+    const i64 scale = bins::scale_of(total.top);
     double rest = value * bins::power_of_two(scale);
-    for (int d = 0; d < bins::digits; ++d) {
-      const double round = bins::rounder(bins::width * (total.top - d) + scale);
+    double round = bins::rounder(bins::width * total.top + scale);
+    for (int d = 0; d < bins::digits; ++d, round *= 0x1p-40) {
       const double sum = rest + round;
       total.digit[d] += bins::units_of(sum, round);
       rest -= sum - round;

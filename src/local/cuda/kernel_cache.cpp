@@ -64,9 +64,9 @@ struct kernel_cache::impl {
     const auto start = std::chrono::steady_clock::now();
     const std::string text = l.text();
     bool compiled = false;
-    const std::string image = disk.get(compiled_for + text, [&] {
+    const std::string image = disk.get(compilation_key(architecture, l.quick) + text, [&] {
       compiled = true;
-      return compile(text, architecture);
+      return compile(text, architecture, l.quick);
     });
     s.kernel = loaded_kernel(image);
     s.ready = true;
@@ -77,7 +77,6 @@ struct kernel_cache::impl {
   }
 
   const std::string architecture;
-  const std::string compiled_for = compilation_key(architecture);
   const disk_cache disk = disk_cache::from_environment();
   const bool log = is_set("SERRIED_LOG", "debug");
   const bool synchronous = is_set("SERRIED_SYNC", "1");

@@ -24,6 +24,7 @@ struct launch {
   std::vector<std::uint64_t> words;  ///< the program's scalars come last, in their order
   std::uint32_t blocks = 1;          ///< along x only: the other dimensions end at 65535
   std::uint32_t threads = 256;
+  bool quick = false;  ///< compiled in less time: the optimizer's cheaper passes serve this kind of kernel as well
 };
 
 }  // namespace serried::inline v0::cuda

@@ -52,6 +52,7 @@ class planner {
 
     launch l;
     l.threads = linear_threads;
+    l.quick = true;
     l.words.reserve(64);
     add_counts(l);
     add_operands(l.words);

@@ -74,13 +74,17 @@ SERRIED_HD inline void normalize(state& s) {
 
 /// Raises the top to at least `top`, dropping the bins that fall out.
 SERRIED_HD inline void raise(state& s, i64 top) {
-  const i64 up = top - s.top;
-  if (up <= 0) return;
-  for (int k = digits - 1; k >= 0; --k) {
-    s.lo[k] = k >= up ? s.lo[k - up] : 0;
-    s.hi[k] = k >= up ? s.hi[k - up] : 0;
+  if (top - s.top >= digits) {
+    for (int k = 0; k < digits; ++k) s.lo[k] = s.hi[k] = 0;
+    s.top = top;
   }
-  s.top = top;
+  for (; s.top < top; ++s.top) {
+    for (int k = digits - 1; k > 0; --k) {
+      s.lo[k] = s.lo[k - 1];
+      s.hi[k] = s.hi[k - 1];
+    }
+    s.lo[0] = s.hi[0] = 0;
+  }
 }
 
 SERRIED_HD inline void add(state& s, double x) {
@@ -123,44 +127,39 @@ struct exact_sum {
 };
 
 SERRIED_HD inline exact_sum add_bins(const state& s) {
-  constexpr int limbs = digits + 1;
-  constexpr i64 mask = (i64{1} << width) - 1;
+  static_assert(digits == 3 && width == 40);
   // Least first, in units of the lowest bin; each limb 40 bits wide but for the last.
-  i64 limb[limbs] = {s.lo[2], s.lo[1] + s.hi[2], s.lo[0] + s.hi[1], s.hi[0]};
+  i64 limb[digits + 1] = {s.lo[2], s.lo[1] + s.hi[2], s.lo[0] + s.hi[1], s.hi[0]};
+  for (int i = 0; i < digits; ++i) {
+    limb[i + 1] += limb[i] >> width;
+    limb[i] &= (i64{1} << width) - 1;
+  }
+  // The same number in three words, two's complement, and its magnitude.
+  u64 low = static_cast<u64>(limb[0]) | static_cast<u64>(limb[1]) << 40;
+  u64 middle = static_cast<u64>(limb[1]) >> 24 | static_cast<u64>(limb[2]) << 16 | static_cast<u64>(limb[3]) << 56;
+  u64 high = static_cast<u64>(limb[3] >> 8);
   exact_sum sum;
-  const auto carry = [&] {
-    for (int i = 0; i + 1 < limbs; ++i) {
-      limb[i + 1] += limb[i] >> width;
-      limb[i] &= mask;
-    }
-  };
-  carry();
-  sum.negative = limb[limbs - 1] < 0;
+  sum.negative = limb[3] < 0;
   if (sum.negative) {
-    for (i64& l : limb) l = -l;
-    carry();
+    low = 0 - low;
+    middle = ~middle + (low == 0 ? 1 : 0);
+    high = ~high + (low == 0 && middle == 0 ? 1 : 0);
   }
-  int i = limbs - 1;
-  while (i > 0 && limb[i] == 0) --i;
-  if (limb[i] == 0) return sum;
+  // The highest word that is not zero moves up.
+  sum.exponent = width * (s.top - (digits - 1)) + 128;
+  for (int zeros = 0; zeros < 2 && high == 0; ++zeros) {
+    high = middle;
+    middle = low;
+    low = 0;
+    sum.exponent -= 64;
+  }
+  if (high == 0) return sum;
   // The highest bit's place, by conversion to double of a number that cannot round up to the next power of two.
-  const auto high = static_cast<u64>(limb[i]);
   const auto place = static_cast<int>(bits_of(static_cast<double>(high & ~(high >> 1))) >> 52) - 1023;
-  int room = 63 - place;
-  sum.exponent = width * (s.top - (digits - 1) + i) - room;
-  sum.mantissa = high << room;
-  while (--i >= 0) {
-    room -= width;
-    const auto next = static_cast<u64>(limb[i]);
-    if (room >= 0) {
-      sum.mantissa |= next << room;
-    } else if (room > -width) {
-      sum.mantissa |= next >> -room;
-      sum.more |= (next << (64 + room)) != 0;
-    } else {
-      sum.more |= next != 0;
-    }
-  }
+  const int room = 63 - place;
+  sum.mantissa = high << room | middle >> 1 >> place;
+  sum.more = middle << room != 0 || low != 0;
+  sum.exponent -= room;
   return sum;
 }
 
