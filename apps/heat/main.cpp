@@ -37,7 +37,7 @@ sr::mesh make_mesh(const sr::communicator& world, const sr::shape& field, std::v
 }
 
 sr::layout split_all(const sr::mesh& grid) {
-  std::vector<sr::split> splits;
+  std::vector<sr::split_over> splits;
   for (int d = 0; d < grid.ndim(); ++d) splits.emplace_back(grid.axis(d));
   return grid.layout(splits);
 }

@@ -10,7 +10,7 @@ namespace serried::inline v0 {
 
 class engine;
 struct context_state;
-class trace;
+class event_trace;
 
 /// A handle to a device and what hangs from it. A thread starts with the process's default context (made when first
 /// used); a runtime gives its thread one of its own; other threads join it with a context_guard.
@@ -28,7 +28,7 @@ class SERRIED_API context {
   [[nodiscard]] std::string_view device() const;                       ///< "host", "cuda"
   [[nodiscard]] int threads() const;                                   ///< compute threads of the host engine
   [[nodiscard]] const std::shared_ptr<engine>& device_engine() const;  // internal
-  [[nodiscard]] trace* timeline() const;                               // internal
+  [[nodiscard]] event_trace* timeline() const;                               // internal
 
  private:
   friend class context_guard;

@@ -11,10 +11,10 @@
 #include <concepts>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace serried::inline v0 {
@@ -126,24 +126,28 @@ template <class A, class... Rest>
   requires(!std::is_void_v<A>)
 struct common_array<void, A, Rest...> : common_array<A, Rest...> {};
 
-/// An operand: an expression, or a scalar.
+/// An operand: an array, which it refers to, an expression, or a scalar.
 template <class Array>
 class argument {
  public:
-  argument(const Array& a) : expr_(a) {}                  // NOLINT(google-explicit-constructor)
-  argument(basic_expr<Array> e) : expr_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
-  argument(const bounded<Array>& a) : expr_(a) {}         // NOLINT(google-explicit-constructor)
-  argument(const scalar& s) : scalar_(s) {}               // NOLINT(google-explicit-constructor)
+  argument(const Array& a) : value_(&a) {}                               // NOLINT(google-explicit-constructor)
+  argument(basic_expr<Array> e) : value_(std::move(e)) {}                // NOLINT(google-explicit-constructor)
+  argument(const bounded<Array>& a) : argument(basic_expr<Array>(a)) {}  // NOLINT(google-explicit-constructor)
+  argument(const scalar& s) : value_(s) {}                               // NOLINT(google-explicit-constructor)
   template <class T>
     requires element<T>
-  argument(T value) : scalar_(scalar(value)) {}  // NOLINT(google-explicit-constructor)
+  argument(T value) : value_(scalar(value)) {}  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] std::optional<basic_expr<Array>>& expression() noexcept { return expr_; }
-  [[nodiscard]] const std::optional<scalar>& number() const noexcept { return scalar_; }
+  // Null unless it is one.
+  [[nodiscard]] const Array* array() const noexcept {
+    const auto* const a = std::get_if<const Array*>(&value_);
+    return a == nullptr ? nullptr : *a;
+  }
+  [[nodiscard]] basic_expr<Array>* expression() noexcept { return std::get_if<basic_expr<Array>>(&value_); }
+  [[nodiscard]] const scalar* number() const noexcept { return std::get_if<scalar>(&value_); }
 
  private:
-  std::optional<basic_expr<Array>> expr_;
-  std::optional<scalar> scalar_;
+  std::variant<const Array*, basic_expr<Array>, scalar> value_;
 };
 
 /// Appends one operation to its operands' programs, in place of what nobody else holds. Throws shape_error or

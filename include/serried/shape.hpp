@@ -21,7 +21,7 @@ class SERRIED_API dims {
  public:
   using value_type = std::int64_t;
 
-  dims() = default;
+  dims() noexcept {}  // NOLINT(modernize-use-equals-default): `{}` would then set all 32 numbers
   template <std::integral... T>
     requires(sizeof...(T) <= max_ndim)
   dims(T... values)  // NOLINT(google-explicit-constructor): `zeros(5)` is one-dimensional, as in NumPy

@@ -9,11 +9,12 @@
 
 namespace serried::inline v0 {
 
-layout::layout(serried::mesh grid, std::vector<split> splits) : mesh_(std::move(grid)), splits_(std::move(splits)) {
+layout::layout(serried::mesh grid, std::vector<split_over> splits)
+    : mesh_(std::move(grid)), splits_(std::move(splits)) {
   if (splits_.size() > max_ndim)
     throw value_error(fmt::format("layout: {} entries, at most {}", splits_.size(), max_ndim));
   std::uint32_t used = 0;
-  for (const split& s : splits_)
+  for (const split_over& s : splits_)
     for (const mesh_axis& a : s.axes()) {
       if (!dist::same_mesh(a.state(), mesh_.state()))
         throw value_error(fmt::format("layout: axis '{}' is not an axis of this mesh {}", a.name(), to_string(mesh_)));
@@ -26,7 +27,7 @@ layout::layout(serried::mesh grid, std::vector<split> splits) : mesh_(std::move(
 
 std::string to_string(const layout& l) {
   std::string text;
-  for (const split& s : l.splits()) {
+  for (const split_over& s : l.splits()) {
     if (!text.empty()) text += ", ";
     if (s.axes().empty()) text += "whole";
     for (const mesh_axis& a : s.axes()) text += fmt::format("{}{}", &a == &s.axes().front() ? "" : "*", a.name());

@@ -78,7 +78,7 @@ std::string_view mesh_axis::name() const { return state_->names[static_cast<std:
 
 int mesh_axis::size() const { return static_cast<int>(state_->shape[index_]); }
 
-int split::parts() const {
+int split_over::parts() const {
   int n = 1;
   for (const mesh_axis& a : axes_) n *= a.size();
   return n;
@@ -103,7 +103,7 @@ mesh_axis mesh::axis(int index) const {
   return {state_, index};
 }
 
-layout mesh::layout(const std::vector<split>& splits) const { return {*this, splits}; }
+layout mesh::layout(const std::vector<split_over>& splits) const { return {*this, splits}; }
 
 layout mesh::layout() const { return {*this, {}}; }
 

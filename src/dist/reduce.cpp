@@ -106,11 +106,12 @@ array reduce(const expr_state<array>& e, const distribution_ptr& where) {
   const auto& device = e.leaves.front().data.local().data_storage()->device();
 
   std::uint32_t merged_axes = 0;
-  std::vector<split> splits;
+  std::vector<split_over> splits;
   std::vector<std::vector<std::int64_t>> offsets;
   for (int d = 0; d < where->ndim(); ++d) {
     const auto& all = where->layout().splits();
-    const split how = static_cast<std::size_t>(d) < all.size() ? all[static_cast<std::size_t>(d)] : split(whole);
+    const split_over how =
+        static_cast<std::size_t>(d) < all.size() ? all[static_cast<std::size_t>(d)] : split_over(whole);
     if (!e.root->reduces(d)) {
       splits.push_back(how);
       offsets.push_back(where->offsets(d));

@@ -25,6 +25,11 @@ class builder {
 
   /// Appends an element-wise expression that broadcasts to the shape; returns its root's register.
   std::uint16_t append(state_ptr e);
+  /// The same for an array, as it is now.
+  std::uint16_t append(const Array& a) {
+    const std::uint16_t slot = add_leaf(a, version_of(a), {}, true);
+    return emit({opcode::load, a.dtype(), a.dtype(), {add_load({slot, {}})}});
+  }
   std::uint16_t append(const scalar_value& value) {
     mine().code.scalars.push_back(value);
     return emit({opcode::scalar, value.type, value.type, {last(mine().code.scalars)}});
@@ -60,38 +65,56 @@ class builder {
     return static_cast<std::uint16_t>(v.size() - 1);
   }
   expr_state<Array>& mine() {
-    if (!state_) {
-      state_ = std::make_shared<expr_state<Array>>();
-      state_->shape = shape_;
-    }
+    if (!state_) begin();
     return *state_;
   }
-  std::uint16_t add_leaf(const expr_state<Array>& e, std::size_t slot);
+  void begin();
+  /// `inside`: no load of it goes beyond its faces.
+  std::uint16_t add_leaf(const Array& a, std::uint64_t version, const std::vector<faces>& boundary, bool inside);
+  std::uint16_t add_load(const leaf_load& l) {
+    auto& all = mine().code.loads;
+    const auto same = std::find(all.begin(), all.end(), l);
+    if (same != all.end()) return static_cast<std::uint16_t>(same - all.begin());
+    all.push_back(l);
+    return last(all);
+  }
+  /// True when all loads of a leaf are at offset 0.
+  static bool stays_inside(const program& p, std::size_t slot) {
+    return std::all_of(p.loads.begin(), p.loads.end(),
+                       [&](const leaf_load& l) { return l.leaf != slot || l.offset.empty(); });
+  }
 
   const shape shape_;
   std::shared_ptr<expr_state<Array>> state_;  // null: nothing yet
 };
 
 template <class Array>
-std::uint16_t builder<Array>::add_leaf(const expr_state<Array>& e, std::size_t slot) {
-  const leaf<Array>& l = e.leaves[slot];
-  // A boundary that no load can meet does not tell two leaves apart.
-  const auto stays_inside = [](const program& p, std::size_t s) {
-    return std::all_of(p.loads.begin(), p.loads.end(),
-                       [&](const leaf_load& ld) { return ld.leaf != s || ld.offset.empty(); });
-  };
+void builder<Array>::begin() {
+  state_ = std::make_shared_for_overwrite<expr_state<Array>>();
+  state_->shape = shape_;
+  // What most operations take: growing step by step is slow.
+  state_->leaves.reserve(2);
+  state_->code.leaves.reserve(2);
+  state_->code.loads.reserve(2);
+  state_->code.code.reserve(4);
+}
+
+template <class Array>
+std::uint16_t builder<Array>::add_leaf(const Array& a, std::uint64_t version, const std::vector<faces>& boundary,
+                                       bool inside) {
   for (std::size_t s = 0; s < mine().leaves.size(); ++s) {
     leaf<Array>& known = mine().leaves[s];
-    if (!same_view(known.data, l.data)) continue;
-    if (known.boundary != l.boundary && !(known.boundary.empty() && stays_inside(mine().code, s)) &&
-        !(l.boundary.empty() && stays_inside(e.code, slot)))
+    if (!same_view(known.data, a)) continue;
+    // A boundary that no load can meet does not tell two leaves apart.
+    if (known.boundary != boundary && !(known.boundary.empty() && stays_inside(mine().code, s)) &&
+        !(boundary.empty() && inside))
       continue;
-    if (known.boundary.empty()) known.boundary = l.boundary;
-    known.version = std::min(known.version, l.version);
+    if (known.boundary.empty()) known.boundary = boundary;
+    known.version = std::min(known.version, version);
     return static_cast<std::uint16_t>(s);
   }
-  mine().leaves.push_back(l);
-  mine().code.leaves.push_back(l.data.dtype());
+  mine().leaves.emplace_back(a, version, boundary);
+  mine().code.leaves.push_back(a.dtype());
   return last(mine().leaves);
 }
 
@@ -121,14 +144,11 @@ std::uint16_t builder<Array>::append(state_ptr given) {
   leaves.reserve(e.leaves.size());
   loads.reserve(e.code.loads.size());
   registers.reserve(e.code.code.size());
-  for (std::size_t s = 0; s < e.leaves.size(); ++s) leaves.push_back(add_leaf(e, s));
-  for (leaf_load ld : e.code.loads) {
-    ld.leaf = leaves[ld.leaf];
-    auto& all = mine().code.loads;
-    const auto same = std::find(all.begin(), all.end(), ld);
-    loads.push_back(static_cast<std::uint16_t>(same - all.begin()));
-    if (same == all.end()) all.push_back(ld);
+  for (std::size_t s = 0; s < e.leaves.size(); ++s) {
+    const leaf<Array>& l = e.leaves[s];
+    leaves.push_back(add_leaf(l.data, l.version, l.boundary, stays_inside(e.code, s)));
   }
+  for (const leaf_load& ld : e.code.loads) loads.push_back(add_load({leaves[ld.leaf], ld.offset}));
   for (instruction i : e.code.code) {
     switch (i.op) {
       case opcode::load: i.args[0] = loads[i.args[0]]; break;

@@ -60,7 +60,7 @@ std::shared_ptr<context_state> make_state(int processes, int local_rank) {
     throw device_error(fmt::format("SERRIED_DEVICE=cuda: {} (auto would run on the host)", why_no_cuda_engine()));
   if (wanted == "auto" && !state->device && local_rank == 0) note_idle_gpu();
   if (!state->device) state->device = make_host_engine(state->threads);
-  if (trace_prefix() != nullptr) state->timeline = std::make_unique<trace>(*state->device);
+  if (trace_prefix() != nullptr) state->timeline = std::make_unique<event_trace>(*state->device);
   return state;
 }
 
@@ -80,9 +80,11 @@ context context::make(int processes, int local_rank) { return context(make_state
 std::string_view context::device() const { return state_->device->name(); }
 int context::threads() const { return state_->threads; }
 const std::shared_ptr<engine>& context::device_engine() const { return state_->device; }
-trace* context::timeline() const { return state_->timeline.get(); }
+event_trace* context::timeline() const { return state_->timeline.get(); }
 
 context context_of(std::shared_ptr<context_state> state) { return context(std::move(state)); }
+
+const std::shared_ptr<engine>& current_device() { return (current_state ? current_state : default_state())->device; }
 
 std::shared_ptr<engine> device_in_use() {
   if (current_state) return current_state->device;

@@ -31,7 +31,7 @@ namespace detail {
 
 template <class Array>
 basic_expr<Array> leaf_expr(const Array& a, std::vector<faces> boundary) {
-  auto state = std::make_shared<expr_state<Array>>();
+  auto state = std::make_shared_for_overwrite<expr_state<Array>>();
   state->shape = a.shape();
   state->type = a.dtype();
   state->code.leaves = {a.dtype()};
@@ -88,44 +88,63 @@ inline dtype type_beside(opcode op, const scalar& number, dtype arrays) {
   return compares && is_integer(type) && !number.fits(type) ? promote(type, number.alone()) : type;
 }
 
+/// What an operation is applied to, unless it is a number: an array or an element-wise expression.
+template <class Array>
+struct part {
+  const Array* whole = nullptr;
+  std::shared_ptr<const expr_state<Array>> made;
+
+  explicit operator bool() const { return whole != nullptr || made; }
+  [[nodiscard]] const serried::shape& shape() const { return made ? made->shape : whole->shape(); }
+  [[nodiscard]] dtype type() const { return made ? made->type : whole->dtype(); }
+  // 0 for a number.
+  [[nodiscard]] std::size_t leaves() const { return made ? made->leaves.size() : whole != nullptr; }
+  [[nodiscard]] std::size_t instructions() const { return made ? made->code.code.size() : whole != nullptr; }
+  [[nodiscard]] std::size_t loads() const { return made ? made->code.loads.size() : whole != nullptr; }
+};
+
 template <class Array>
 basic_expr<Array> apply(opcode op, std::span<argument<Array>> operands) {
-  using state_ptr = std::shared_ptr<const expr_state<Array>>;
-  std::array<state_ptr, 3> held;
+  std::array<part<Array>, 3> held;
   const std::span parts(held.data(), operands.size());
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (operands[i].expression()) parts[i] = elementwise(*std::move(operands[i].expression()));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].whole = operands[i].array();
+    if (auto* const e = operands[i].expression()) parts[i].made = elementwise(std::move(*e));
+  }
 
   // Too large to go on: the larger operands become arrays.
-  const auto total = [&](auto count) {
-    std::size_t n = 0;
-    for (const auto& p : parts)
-      if (p) n += count(*p);
-    return n;
+  const auto too_large = [&] {
+    std::size_t leaves = 0;
+    std::size_t instructions = 0;
+    std::size_t words = 0;
+    for (const auto& p : parts) {
+      if (!p) continue;
+      leaves += p.leaves();
+      instructions += p.instructions();
+      words += p.loads() * words_of_load(p.shape().size());
+    }
+    return leaves > max_leaves || instructions > max_instructions || words > max_words;
   };
-  const auto leaf_count = [](const auto& p) { return p.leaves.size(); };
-  const auto code_count = [](const auto& p) { return p.code.code.size(); };
-  const auto word_count = [](const auto& p) { return p.code.loads.size() * words_of_load(p.shape.size()); };
-  while (total(leaf_count) > max_leaves || total(code_count) > max_instructions || total(word_count) > max_words) {
+  while (too_large()) {
     // (Not a single instruction over a single leaf, which evaluating would not make smaller.)
-    const auto largest = std::max_element(parts.begin(), parts.end(), [&](const auto& x, const auto& y) {
-      return (x ? leaf_count(*x) + code_count(*x) : 0) < (y ? leaf_count(*y) + code_count(*y) : 0);
+    const auto largest = std::max_element(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
+      return x.leaves() + x.instructions() < y.leaves() + y.instructions();
     });
-    *largest = basic_expr<Array>(evaluate(**largest)).state();
+    largest->made = basic_expr<Array>(evaluate(*largest->made)).state();
   }
 
   shape common;
   for (const auto& p : parts)
-    if (p) common = broadcast_shapes(common, p->shape, name(op));
+    if (p && p.shape() != common) common = broadcast_shapes(common, p.shape(), name(op));
 
   // C++ scalars are weak: they take the dtype of the arrays beside them where their kind allows.
   const std::size_t first = op == opcode::where ? 1 : 0;  // the condition has no part in the promotion
   std::optional<dtype> strong;
   for (std::size_t i = first; i < parts.size(); ++i)
-    if (parts[i]) strong = strong ? promote(*strong, parts[i]->type) : parts[i]->type;
+    if (parts[i]) strong = strong ? promote(*strong, parts[i].type()) : parts[i].type();
   std::array<dtype, 3> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i]) types[i] = parts[i]->type;
+    if (parts[i]) types[i] = parts[i].type();
     else
       types[i] = i >= first && strong ? type_beside(op, *operands[i].number(), *strong) : operands[i].number()->alone();
   }
@@ -134,8 +153,11 @@ basic_expr<Array> apply(opcode op, std::span<argument<Array>> operands) {
   builder<Array> b(common);
   instruction result{op, rule.operand, rule.result, {}};
   const auto wanted = [&](std::size_t i) { return i < first ? dtype::bool_ : rule.operand; };
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (parts[i]) result.args[i] = b.cast(b.append(std::move(parts[i])), wanted(i));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto& [whole, made] = parts[i];
+    if (made) result.args[i] = b.cast(b.append(std::move(made)), wanted(i));
+    else if (whole != nullptr) result.args[i] = b.cast(b.append(*whole), wanted(i));
+  }
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (operands[i].number()) result.args[i] = b.append(make_scalar(*operands[i].number(), wanted(i), name(op)));
   return b.finish(b.emit(result));

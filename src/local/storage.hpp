@@ -27,9 +27,10 @@ struct placement {
 /// may use it.
 class storage final : public memory::spare_owner {
  public:
-  storage(std::shared_ptr<engine> device, std::size_t bytes) : storage(device, device->allocate(bytes)) {}
-  storage(std::shared_ptr<engine> device, memory::buffer contents)
-      : engine_(std::move(device)), buffer_(std::move(contents)), only_user_(buffer_.only_user()) {}
+  storage(const std::shared_ptr<engine>& device, std::size_t bytes)
+      : engine_(device), buffer_(device->allocate(bytes)), only_user_(buffer_.only_user()) {}
+  storage(const std::shared_ptr<engine>& device, memory::buffer contents)
+      : engine_(device), buffer_(std::move(contents)), only_user_(buffer_.only_user()) {}
   ~storage() {
     if (offered_) engine_->memory().withdraw(*this);
   }

@@ -22,7 +22,7 @@ const char* trace_prefix() {
   return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
-trace::trace(engine& device) : device_(device) {
+event_trace::event_trace(engine& device) : device_(device) {
   device.synchronize();
   origin_ = device.current_queue().record(true);
   origin_->wait();
@@ -30,13 +30,13 @@ trace::trace(engine& device) : device_(device) {
   origin_microseconds_ = std::chrono::duration<double, std::micro>(since_epoch).count();
 }
 
-void trace::add(const char* name, const char* lane, std::shared_ptr<mark> begin, std::shared_ptr<mark> end) {
+void event_trace::add(const char* name, const char* lane, std::shared_ptr<mark> begin, std::shared_ptr<mark> end) {
   pending_.push_back({name, lane, std::move(begin), std::move(end)});
   settle(false);
 }
 
 // Marks are few on some devices: those reached become numbers.
-void trace::settle(bool wait) {
+void event_trace::settle(bool wait) {
   while (!pending_.empty()) {
     const span& s = pending_.front();
     if (wait) s.end->wait();
@@ -48,7 +48,7 @@ void trace::settle(bool wait) {
   }
 }
 
-void trace::write(const std::string& path, int rank) {
+void event_trace::write(const std::string& path, int rank) {
   settle(true);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "w"), &std::fclose);
   if (!file) throw io_error(fmt::format("SERRIED_TRACE: cannot write {}", path));

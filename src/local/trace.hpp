@@ -14,10 +14,10 @@ namespace serried::inline v0 {
 /// SERRIED_TRACE; null: no timelines are wanted.
 [[nodiscard]] const char* trace_prefix();
 
-class trace {
+class event_trace {
  public:
   /// Times count from now on. The engine must outlive the trace.
-  explicit trace(engine& device);
+  explicit event_trace(engine& device);
 
   /// Marks the calling thread's current queue, for add().
   [[nodiscard]] std::shared_ptr<mark> now() { return device_.current_queue().record(true); }

@@ -61,7 +61,7 @@ struct runtime::impl {
   /// Collective: ends the run in good order. May be tried again when it threw a collective error.
   void finish() {
     world.backend()->finish();
-    if (trace* const timeline = entered ? context::current().timeline() : nullptr) write_trace(*timeline);
+    if (event_trace* const timeline = entered ? context::current().timeline() : nullptr) write_trace(*timeline);
     guard.reset();
     session.reset();
     finished = true;
@@ -72,7 +72,7 @@ struct runtime::impl {
   }
 
   /// The run is done by now: that a timeline cannot be kept is said, but no reason to fail.
-  void write_trace(trace& timeline) const {
+  void write_trace(event_trace& timeline) const {
     try {
       timeline.write(trace_path(), world.rank());
     } catch (const io_error& e) {

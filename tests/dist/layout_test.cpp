@@ -21,7 +21,7 @@ TEST(layout, entries_are_axes_products_or_whole) {
   EXPECT_EQ((x * y * z).parts(), 12);
   EXPECT_EQ(((x * y) * z), (x * (y * z)));
   EXPECT_NE(x * y, y * x);
-  EXPECT_EQ(split(whole).parts(), 1);
+  EXPECT_EQ(split_over(whole).parts(), 1);
   EXPECT_EQ(m.layout({x, whole, whole}), m.layout({x}));
   EXPECT_NE(m.layout({x}), m.layout({y}));
   EXPECT_NE(m.layout({x}), m.layout({whole, x}));

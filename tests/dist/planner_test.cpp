@@ -117,7 +117,7 @@ struct random_geometry {
   }
 
   distribution make_distribution(const mesh& m, const shape& s) {
-    std::vector<split> splits(static_cast<std::size_t>(s.size()), split(whole));
+    std::vector<split_over> splits(static_cast<std::size_t>(s.size()), split_over(whole));
     for (int a = 0; a < m.ndim() && s.size() > 0; ++a) {
       const auto d = static_cast<std::size_t>(upto(-1, s.size() - 1));
       if (d < splits.size()) splits[d] = splits[d] * m.axis(a);

@@ -59,8 +59,8 @@ TEST(trace, holds_the_parts_of_a_step_in_their_order) {
       (std::filesystem::temp_directory_path() / ("serried_trace_" + std::to_string(getpid()) + ".json")).string();
   {
     auto state = std::make_shared<context_state>(context_state{make_host_engine(1), 1});
-    state->timeline = std::make_unique<trace>(*state->device);
-    trace& timeline = *state->timeline;
+    state->timeline = std::make_unique<event_trace>(*state->device);
+    event_trace& timeline = *state->timeline;
     const context_guard here(context_of(state));
     dist::array u = ones({64, 8}, grid.layout({grid.axis(0)}));
     for (int step = 0; step < 3; ++step) u += at(with_boundary(u, periodic), {1, 0});
@@ -93,7 +93,7 @@ TEST(trace, holds_the_parts_of_a_step_in_their_order) {
 
 TEST(trace, refuses_a_file_it_cannot_write) {
   const auto device = make_host_engine(1);
-  trace t(*device);
+  event_trace t(*device);
   EXPECT_THROW(t.write("/nowhere/at/all.json", 0), io_error);
 }
 

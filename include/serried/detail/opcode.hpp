@@ -18,29 +18,26 @@ enum class opcode : std::uint16_t {
   count_
 };
 
-/// Registers that an instruction takes: its operation's arity, 1 for a cast, 0 for the other structural ones.
-[[nodiscard]] constexpr int argument_count(opcode op) {
-  // clang-format off
-  constexpr std::array counts{0, 0, 0, 1,
+namespace detail {
+// clang-format off
+inline constexpr std::array opcode_arguments{0, 0, 0, 1,
 #define SERRIED_OPERATION(name, arity, rule, expression) arity,
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
-  };
-  // clang-format on
-  return counts[static_cast<std::size_t>(op)];
-}
-
-/// The operation's name in the table, as users write it.
-[[nodiscard]] constexpr const char* name(opcode op) {
-  // clang-format off
-  constexpr std::array names{"load", "scalar", "index", "cast",
+};
+inline constexpr std::array opcode_names{"load", "scalar", "index", "cast",
 #define SERRIED_OPERATION(name, arity, rule, expression) #name,
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
-  };
-  // clang-format on
-  return names[static_cast<std::size_t>(op)];
-}
+};
+// clang-format on
+}  // namespace detail
+
+/// Registers that an instruction takes: its operation's arity, 1 for a cast, 0 for the other structural ones.
+[[nodiscard]] constexpr int argument_count(opcode op) { return detail::opcode_arguments[static_cast<std::size_t>(op)]; }
+
+/// The operation's name in the table, as users write it.
+[[nodiscard]] constexpr const char* name(opcode op) { return detail::opcode_names[static_cast<std::size_t>(op)]; }
 
 enum class reduce_kind : std::uint8_t { sum, prod, min, max };
 

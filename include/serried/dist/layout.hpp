@@ -14,17 +14,17 @@ namespace serried::inline v0 {
 class SERRIED_API layout {
  public:
   /// See mesh::layout.
-  layout(serried::mesh grid, std::vector<split> splits);
+  layout(serried::mesh grid, std::vector<split_over> splits);
 
   [[nodiscard]] const serried::mesh& mesh() const noexcept { return mesh_; }
   /// One per dimension; trailing whole ones are left out, so that equal layouts compare equal.
-  [[nodiscard]] const std::vector<split>& splits() const noexcept { return splits_; }
+  [[nodiscard]] const std::vector<split_over>& splits() const noexcept { return splits_; }
 
   friend bool operator==(const layout&, const layout&) = default;
 
  private:
   serried::mesh mesh_;
-  std::vector<split> splits_;
+  std::vector<split_over> splits_;
 };
 
 /// "(x, whole, y*z)"

@@ -21,7 +21,7 @@ struct mesh_state;
                                          const std::shared_ptr<const mesh_state>& b);
 }  // namespace dist
 class layout;  // <serried/dist/layout.hpp>
-class split;
+class split_over;
 
 /// One axis of one mesh: a small value, got from `mesh::axis`.
 class SERRIED_API mesh_axis {
@@ -39,7 +39,7 @@ class SERRIED_API mesh_axis {
     return a.index_ == b.index_ && dist::same_mesh(a.state_, b.state_);
   }
   /// One dimension split over both axes; the part number's major digit is along `a`.
-  friend split operator*(const mesh_axis& a, const mesh_axis& b);
+  friend split_over operator*(const mesh_axis& a, const mesh_axis& b);
 
  private:
   std::shared_ptr<const dist::mesh_state> state_;
@@ -55,17 +55,17 @@ enum class split_kind : std::uint8_t {
 };
 
 /// How one dimension of an array is split: over an axis, a product of axes (`x * y`), or not at all (`sr::whole`).
-class SERRIED_API split {
+class SERRIED_API split_over {
  public:
-  split(whole_t) {}                                  // NOLINT(google-explicit-constructor): a layout's entry
-  split(mesh_axis axis) : axes_{std::move(axis)} {}  // NOLINT(google-explicit-constructor)
+  split_over(whole_t) {}                                  // NOLINT(google-explicit-constructor): a layout's entry
+  split_over(mesh_axis axis) : axes_{std::move(axis)} {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] split_kind kind() const noexcept { return kind_; }
   [[nodiscard]] const std::vector<mesh_axis>& axes() const noexcept { return axes_; }  ///< major first
   [[nodiscard]] int parts() const;                                                     ///< product of the axes' sizes
 
-  friend bool operator==(const split&, const split&) = default;
-  friend split operator*(split a, const split& b) {
+  friend bool operator==(const split_over&, const split_over&) = default;
+  friend split_over operator*(split_over a, const split_over& b) {
     a.axes_.insert(a.axes_.end(), b.axes_.begin(), b.axes_.end());
     return a;
   }
@@ -75,7 +75,7 @@ class SERRIED_API split {
   std::vector<mesh_axis> axes_;
 };
 
-inline split operator*(const mesh_axis& a, const mesh_axis& b) { return split(a) * split(b); }
+inline split_over operator*(const mesh_axis& a, const mesh_axis& b) { return split_over(a) * split_over(b); }
 
 /// A name and a number of ranks; 0 leaves the number to the mesh.
 struct axis_extent {
@@ -113,7 +113,7 @@ class SERRIED_API mesh {
   /// One entry per array dimension: an axis, a product of axes, or `sr::whole`; those left out at the end are whole.
   /// `mesh.layout({x, y})`, `mesh.layout({sr::whole, x * y})`; an array of layout() is replicated on every rank.
   /// Throws value_error: an axis of another mesh, or one used twice.
-  [[nodiscard]] serried::layout layout(const std::vector<split>& splits) const;
+  [[nodiscard]] serried::layout layout(const std::vector<split_over>& splits) const;
   [[nodiscard]] serried::layout layout() const;
 
   [[nodiscard]] int size() const;  ///< ranks

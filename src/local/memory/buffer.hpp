@@ -20,7 +20,7 @@ class buffer {
  public:
   buffer() = default;
   /// Throws out_of_memory.
-  buffer(std::shared_ptr<resource> from, std::size_t bytes, std::shared_ptr<queue> home = nullptr);
+  buffer(std::shared_ptr<resource> from, std::size_t bytes, const std::shared_ptr<queue>& home = nullptr);
   buffer(buffer&& other) noexcept { swap(other); }
   buffer& operator=(buffer&& other) noexcept {
     buffer taken(std::move(other));
@@ -40,9 +40,10 @@ class buffer {
   /// Work that writes them: it will begin after the last write and all reads.
   void write_on(const std::shared_ptr<queue>& q);
   /// The queue that used the bytes if there is only one, else null.
-  [[nodiscard]] const queue* only_user() const noexcept { return readers_.empty() ? writer_.get() : nullptr; }
+  [[nodiscard]] const queue* only_user() const noexcept { return readers_.empty() ? last_writer().get() : nullptr; }
 
  private:
+  [[nodiscard]] const std::shared_ptr<queue>& last_writer() const noexcept { return writer_ ? writer_ : home_; }
   void swap(buffer& other) noexcept;
 
   std::shared_ptr<resource> source_;
@@ -50,7 +51,7 @@ class buffer {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::shared_ptr<queue> home_;
-  std::shared_ptr<queue> writer_;                // the last
+  std::shared_ptr<queue> writer_;                // the last, unless it is the home
   std::vector<std::shared_ptr<queue>> readers_;  // others that will have waited for the last write
 };
 

@@ -3,6 +3,7 @@
 
 #include "local/memory/pool.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -29,6 +30,7 @@ class device_memory {
   [[nodiscard]] memory::pool& pool() noexcept { return *pool_; }
   /// What new buffers come from.
   [[nodiscard]] std::shared_ptr<resource> source() const {
+    if (from_pool_.load(std::memory_order_acquire)) return pool_;
     const std::lock_guard lock(mutex_);
     return source_;
   }
@@ -36,6 +38,7 @@ class device_memory {
   void set_source(std::shared_ptr<resource> mine) {
     const std::lock_guard lock(mutex_);
     source_ = mine ? std::move(mine) : pool_;
+    from_pool_.store(source_ == pool_, std::memory_order_release);
   }
 
   /// `owner` has a spare, or has it no longer.
@@ -58,6 +61,7 @@ class device_memory {
   const std::shared_ptr<memory::pool> pool_;
   mutable std::mutex mutex_;
   std::shared_ptr<resource> source_;
+  std::atomic<bool> from_pool_ = true;
   std::vector<spare_owner*> spare_owners_;
 };
 

@@ -62,10 +62,11 @@ class free_blocks {
       best = b;
       if (b->bytes == bytes) break;
     }
-    for (std::size_t bin = filled_from(own + 1); best == nullptr && bin < bins; bin = filled_from(bin + 1))
-      for (block* b = heads_[bin]; b != nullptr && best == nullptr; b = b->next)
-        if (accept(*b)) best = b;
-    return best;
+    if (best != nullptr) return best;
+    for (std::size_t bin = filled_from(own + 1); bin < bins; bin = filled_from(bin + 1))
+      for (block* b = heads_[bin]; b != nullptr; b = b->next)
+        if (accept(*b)) return b;
+    return nullptr;
   }
   /// Any block; null when there is none.
   [[nodiscard]] block* first() const noexcept {

@@ -16,7 +16,7 @@ namespace serried::inline v0::memory {
 device_memory::device_memory(std::shared_ptr<memory::pool> p) : pool_(std::move(p)), source_(pool_) {
   const char* const text = std::getenv("SERRIED_POOL");
   const std::string_view wanted = text == nullptr || *text == '\0' ? "on" : text;
-  if (wanted == "off") source_ = pool_->upstream();
+  if (wanted == "off") set_source(pool_->upstream());
   else if (wanted != "on") throw value_error(fmt::format("SERRIED_POOL={}: on or off is needed", wanted));
 }
 
