@@ -75,12 +75,14 @@ void assign(std::initializer_list<dist::array> targets, std::initializer_list<di
   std::vector<write_target> writes;
   for (const pass& p : passes) {
     std::vector<array> out;
+    std::vector<rim> around;
     for (const std::size_t i : p.targets) {
       const auto sharing = std::count_if(to.begin(), to.end(), [&](const auto& t) { return share_data(t, to[i]); });
       writes.emplace_back(to[i].local(), to.size() > 1 || reads_elsewhere(p.e, to[i]), sharing == 1);
       out.push_back(writes.back().out());
+      around.push_back(writes.back().around());
     }
-    dist::run(p.e, *to[p.targets.front()].where(), out);
+    dist::run(p.e, *to[p.targets.front()].where(), out, around);
   }
   for (auto& w : writes) w.commit();
 }

@@ -125,7 +125,7 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
   for (const auto& l : e.leaves)
     if (l.data.shape() == e.shape && !l.data.layout().splits().empty()) return l.data.where();
 
-  std::vector<split> splits;
+  std::vector<split_over> splits;
   std::vector<std::vector<std::int64_t>> offsets;
   std::uint32_t used = 0;
   for (int d = 0; d < e.shape.size(); ++d) {
@@ -138,7 +138,7 @@ distribution_ptr result_distribution(const expr_state<array>& e) {
       if (!(leaf_where.mesh() == grid)) continue;
       if (leaf_d < 0 || static_cast<std::size_t>(leaf_d) >= all.size()) continue;
       if (leaf_where.shape()[leaf_d] == 1 && e.shape[d] != 1) continue;
-      const split& how = all[static_cast<std::size_t>(leaf_d)];
+      const split_over& how = all[static_cast<std::size_t>(leaf_d)];
       std::uint32_t axes = 0;
       for (const mesh_axis& a : how.axes()) axes |= std::uint32_t{1} << a.index();
       if ((axes & used) != 0) continue;
@@ -171,7 +171,8 @@ void check_same_ranks(const expr_state<array>& e, const serried::mesh& grid) {
       throw value_error("distributed operands live on different sets of ranks");
 }
 
-void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs) {
+void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs,
+         std::span<const rim> around) {
   check_same_call(where.mesh().communicator(), "evaluate");
   const int rank = where.mesh().communicator().rank();
   const box mine = where.shard(rank);
@@ -196,7 +197,7 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
   const std::shared_ptr<queue> main = device->shared_current_queue();
   const std::shared_ptr<queue> side =
       remote.is_remote() && device->asynchronous() ? where.mesh().state()->traffic->side_queue(*device) : main;
-  trace* const timeline = remote.is_remote() ? context::current().timeline() : nullptr;
+  event_trace* const timeline = remote.is_remote() ? context::current().timeline() : nullptr;
   const auto now = [&] { return timeline != nullptr ? timeline->now() : nullptr; };
   for (const serried::array& out : outputs) out.data_storage()->write_on(*device);
 
@@ -214,10 +215,15 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
       frames.push_back(w.values);
     }
     std::vector<output_binding> stored;  // the queues write to different parts, so neither waits for the other
+    dims at = part.lo;
+    for (int d = 0; d < part.ndim(); ++d) at[d] -= mine.lo[d];
+    const int row = part.ndim() - 1;
+    const bool whole_rows = row >= 0 && part.lo[row] == mine.lo[row] && part.hi[row] == mine.hi[row];
     for (const serried::array& out : outputs) {
-      dims at = part.lo;
-      for (int d = 0; d < part.ndim(); ++d) at[d] -= mine.lo[d];
       stored.push_back({address_of(out, at), out.dtype(), out.strides()});
+      if (!whole_rows || around.empty() || around[stored.size() - 1].data == nullptr) continue;
+      rim& r = stored.back().around = around[stored.size() - 1];
+      r.data += stored.back().data - address_of(out, dims::filled(part.ndim(), 0));
     }
     device->execute(e.code, leaves, stored, part);
   };

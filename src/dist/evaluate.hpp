@@ -30,7 +30,8 @@ void check_same_ranks(const expr_state<array>& e, const serried::mesh& grid);
 
 /// Runs an element-wise expression; outputs[i] is this rank's shard of output i, of a global array distributed as
 /// `where`. Elements of other ranks are fetched while the interior is computed.
-void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs);
+void run(const expr_state<array>& e, const distribution& where, std::span<const serried::array> outputs,
+         std::span<const rim> around = {});
 
 /// Calls f, which looks at nothing but what all ranks of the mesh know alike: an error is everybody's.
 template <class F>

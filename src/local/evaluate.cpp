@@ -1,10 +1,10 @@
 #include "local/evaluate.hpp"
 
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 
 #include "local/assignment.hpp"
 #include "local/check_leaves.hpp"
+#include "local/context.hpp"
 #include "local/reads_elsewhere.hpp"
 
 #include <fmt/format.h>
@@ -35,20 +35,19 @@ array allocate(const std::shared_ptr<engine>& device, const shape& s, dtype type
           contiguous_strides(s, static_cast<std::size_t>(item)), type};
 }
 
+namespace {
+std::byte* first_of(const array& a) { return a.data_storage()->data() + a.offset(); }
+}  // namespace
+
 std::byte* address_of(const array& a, const dims& index) {
-  std::byte* p = a.data_storage()->data() + a.offset();
+  std::byte* p = first_of(a);
   for (int d = 0; d < a.ndim(); ++d) p += index[d] * a.strides()[d];
   return p;
 }
 
 leaf_binding bind_leaf(const array& a, std::vector<faces> boundary, engine& on) {
   a.data_storage()->read_on(on);
-  return {address_of(a, dims::filled(a.ndim(), 0)),
-          a.dtype(),
-          a.shape(),
-          box::whole(a.shape()),
-          a.strides(),
-          std::move(boundary)};
+  return {first_of(a), a.dtype(), a.shape(), box::whole(a.shape()), a.strides(), std::move(boundary)};
 }
 
 leaf_binding bind_leaf(const array& a, std::vector<faces> boundary) {
@@ -76,7 +75,7 @@ program copy_program(dtype type) {
 
 void check_device(const array& a, const engine& device) {
   const auto& its = *a.data_storage()->device();
-  if (its.place() != device.place())
+  if (&its != &device && its.place() != device.place())
     throw device_error(fmt::format("an array of shape {} is on device {}, the current one is {}", to_string(a.shape()),
                                    its.place(), device.place()));
 }
@@ -90,7 +89,10 @@ class bound_leaves {
  public:
   bound_leaves(const expr_state<array>& e, engine& on) {
     leaves_.reserve(e.leaves.size());
-    for (const auto& l : e.leaves) leaves_.push_back(bind_leaf(l.data, l.boundary, on));
+    for (const auto& [a, version, boundary] : e.leaves) {  // as bind_leaf, in place
+      a.data_storage()->read_on(on);
+      leaves_.emplace_back(first_of(a), a.dtype(), a.shape(), box::whole(a.shape()), a.strides(), boundary);
+    }
   }
   bound_leaves(const bound_leaves&) = delete;
   bound_leaves& operator=(const bound_leaves&) = delete;
@@ -104,7 +106,7 @@ class bound_leaves {
 };
 
 std::pair<const std::byte*, const std::byte*> byte_range(const array& a) {
-  const std::byte* low = address_of(a, dims::filled(a.ndim(), 0));
+  const std::byte* low = first_of(a);
   const std::byte* high = low + item_size(a.dtype());
   for (int d = 0; d < a.ndim(); ++d) (a.strides()[d] < 0 ? low : high) += (a.shape()[d] - 1) * a.strides()[d];
   return {low, high};
@@ -164,18 +166,17 @@ bool may_overlap(const array& a, const array& b) {
 
 array evaluate(const expr_state<array>& e) {
   check_leaves(e);
-  const std::shared_ptr<engine> device = context::current().device_engine();
+  const std::shared_ptr<engine>& device = current_device();
   check_devices(e, *device);
   const bound_leaves leaves(e, *device);
   const box all = box::whole(e.shape);
-  if (!e.root) {
-    array out = allocate(device, e.shape, e.type);
+  array out = allocate(device, e.root ? e.root->shape : e.shape, e.type);
+  if (e.root) {
+    device->reduce(e.code, leaves, all, e.root->what, out.data_storage()->data());
+  } else {
     const output_binding stored[] = {bind_output(out, all, *device)};
     device->execute(e.code, leaves, stored, all);
-    return out;
   }
-  const array out = allocate(device, e.root->shape, e.type);
-  device->reduce(e.code, leaves, all, e.root->what, out.data_storage()->data());
   return out;
 }
 
@@ -201,6 +202,8 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
     const auto fresh =
         std::make_shared<storage>(data.device(), fits ? std::move(spare) : data.device()->allocate(data.bytes()));
     out_ = array(fresh, target.offset(), target.shape(), target.strides(), target.dtype());
+    if (const int row = target.ndim() - 1; row >= 0)
+      around_ = {first_of(target), around->part.lo[row], around->whole[row] - around->part.hi[row]};
     if (fits) return;
     const auto item = item_size(target.dtype());
     const array old_whole(target.data_storage(), 0, around->whole, contiguous_strides(around->whole, item),
@@ -212,6 +215,12 @@ write_target::write_target(const array& target, bool reads_overlap, bool may_swa
   }
   way_ = way::copy_back;
   out_ = allocate(data.device(), target.shape(), target.dtype());
+}
+
+output_binding write_target::bind(engine& on) const {
+  output_binding all = bind_output(out_, box::whole(out_.shape()), on);
+  all.around = around_;
+  return all;
 }
 
 void write_target::commit() {
@@ -231,13 +240,13 @@ void assign(const array& target, const expr& values) {
   const auto r = append_for(b, values, target.shape(), target.dtype());
   const auto e = b.finish(std::vector{r});
   check_leaves(e);
-  const std::shared_ptr<engine> device = context::current().device_engine();
+  const std::shared_ptr<engine>& device = current_device();
   check_devices(e, *device);
   check_device(target, *device);
   write_target write(target, reads_elsewhere(e, target));
   const box all = box::whole(target.shape());
   const bound_leaves leaves(e, *device);
-  const output_binding stored[] = {bind_output(write.out(), all, *device)};
+  const output_binding stored[] = {write.bind(*device)};
   device->execute(e.code, leaves, stored, all);
   write.commit();
 }
@@ -247,7 +256,7 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
     throw value_error(fmt::format("assign: {} targets and {} values", targets.size(), values.size()));
   const std::vector<array> to(targets);
   const std::vector<expr> from(values);
-  const std::shared_ptr<engine> device = context::current().device_engine();
+  const std::shared_ptr<engine>& device = current_device();
   for (std::size_t i = 0; i < to.size(); ++i) {
     check_target(to[i]);
     check_device(to[i], *device);
@@ -270,7 +279,7 @@ void assign(std::initializer_list<array> targets, std::initializer_list<expr> va
       registers.push_back(append_for(b, from[i], to[i].shape(), to[i].dtype()));
       const auto shares = [&](const array& t) { return t.data_storage() == to[i].data_storage(); };
       writes.emplace_back(to[i], true, std::count_if(to.begin(), to.end(), shares) == 1);
-      stored.push_back(bind_output(writes.back().out(), all, *device));
+      stored.push_back(writes.back().bind(*device));
     }
     const auto e = b.finish(std::move(registers));
     check_leaves(e);

@@ -53,6 +53,10 @@ class write_target {
 
   /// Where to store: the target's shape and dtype.
   [[nodiscard]] const array& out() const noexcept { return out_; }
+  /// What is around it.
+  [[nodiscard]] const rim& around() const noexcept { return around_; }
+  /// All of out(), for work about to be issued to `on`.
+  [[nodiscard]] output_binding bind(engine& on) const;
   /// Makes the values visible to all who share the target's data.
   void commit();
 
@@ -60,6 +64,7 @@ class write_target {
   enum class way { in_place, swap, copy_back };
   array target_;
   array out_;
+  rim around_;
   way way_;
 };
 

@@ -37,8 +37,11 @@ class walker {
     for (const leaf_load& l : p.loads) result_.loads.push_back(path_of(leaves[l.leaf], l));
     for (const output_binding& o : outputs) {
       const auto item = static_cast<std::int64_t>(item_size(o.type));
-      result_.outputs.push_back(
-          {o.data, item, {o.stride.begin(), o.stride.end()}, all_aligned(o.data, item, o.stride, where.extents())});
+      result_.outputs.push_back({o.data,
+                                 item,
+                                 {o.stride.begin(), o.stride.end()},
+                                 all_aligned(o.data, item, o.stride, where.extents()),
+                                 o.around});
     }
   }
 
@@ -126,6 +129,8 @@ class walker {
       return total;
     };
     if (from.size() > 1) std::stable_sort(from.begin(), from.end(), [&](int a, int b) { return span(a) > span(b); });
+    if (from.empty() || from.back() != ndim_ - 1)
+      for (output_path& o : result_.outputs) o.around = {};
     rearrange(from);
   }
 

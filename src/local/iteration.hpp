@@ -49,6 +49,7 @@ struct output_path {
   std::int64_t item;
   std::vector<std::int64_t> stride;
   bool aligned;
+  rim around;  ///< along the last dimension of the iteration
 };
 
 /// What an index slot counts.

@@ -86,11 +86,21 @@ struct leaf_binding {
   std::vector<faces> boundary;  ///< empty, or one per leaf dimension
 };
 
+/// What lies around the rows (along the last dimension) of a box that is written, up to the ends of the array's own
+/// rows. It may be overwritten with the values that it has; nobody else writes there meanwhile. So few elements of
+/// memory lie between two rows of the box that filling the gap is cheaper than leaving it.
+struct rim {
+  const std::byte* data = nullptr;  ///< has the same values: address of the element at the box's lo, of like strides
+  std::int64_t before = 0, behind = 0;
+  friend bool operator==(const rim&, const rim&) = default;
+};
+
 /// Where output k is stored.
 struct output_binding {
   std::byte* data = nullptr;  ///< address of the element at the executed box's lo
   dtype type = dtype::float64;
   strides stride;  ///< bytes per dimension of the box; never 0 along an extent > 1
+  rim around{};
 };
 
 /// A reduction of a program's one output over some of the box's dimensions. `type` is the output register's dtype,

@@ -28,7 +28,7 @@ struct call {
   std::vector<output_binding> outputs;
   box where;
 
-  [[nodiscard]] const plan_key& key() const { return plan_key::of(code, leaves, outputs, where); }
+  [[nodiscard]] plan_key key() const { return {code, leaves, outputs, where}; }
 };
 
 const std::byte* address(std::uintptr_t number) {
@@ -123,6 +123,9 @@ TEST(cuda_plan_cache, whatever_else_changes_misses) {
       {"an output's address", [](call& c) { c.outputs[0].data += 4; }},
       {"an output's dtype", [](call& c) { c.outputs[0].type = dtype::int32; }},
       {"an output's stride", [](call& c) { c.outputs[0].stride[0] = 124; }},
+      {"what lies around an output", [](call& c) { c.outputs[0].around.data = address(0x30000); }},
+      {"how far before", [](call& c) { c.outputs[0].around.before = 1; }},
+      {"how far behind", [](call& c) { c.outputs[0].around.behind = 1; }},
       {"the box's begin", [](call& c) { c.where.lo[0] = 1; }},
       {"the box's end", [](call& c) { c.where.hi[1] = 29; }},
   };

@@ -72,6 +72,15 @@ struct step {
       outputs.push_back({data, type, stride});
     }
   }
+  /// The outputs continue the fields: around the box are their values.
+  step& with_rim() {
+    for (std::size_t f = 0; f < outputs.size(); ++f) {
+      const std::byte* first = leaves[f].data;
+      for (int d = 0; d < where.ndim(); ++d) first += where.lo[d] * leaves[f].stride[d];
+      outputs[f].around = {first, 1, 1};
+    }
+    return *this;
+  }
   [[nodiscard]] std::optional<cuda::launch> plan() const {
     return cuda::plan_stencil(p, make_iteration(p, leaves, outputs, where), {});
   }
@@ -79,7 +88,7 @@ struct step {
 
 void expect_compiles(const std::optional<cuda::launch>& l, std::string_view architecture) {
   ASSERT_TRUE(l);
-  ASSERT_NO_THROW(EXPECT_FALSE(cuda::compile(l->text(), architecture).empty())) << architecture;
+  ASSERT_NO_THROW(EXPECT_FALSE(cuda::compile(l->text(), architecture, l->quick).empty())) << architecture;
 }
 
 TEST(cuda_stencil, compiles_for_every_kind_of_boundary_dimension_and_row) {
@@ -99,6 +108,7 @@ TEST(cuda_stencil, compiles_for_every_kind_of_boundary_dimension_and_row) {
       {{4, 5, 6, 33}, dtype::bfloat16, k::edge},
   };
   for (const step& s : steps) expect_compiles(s.plan(), "sm_90");
+  for (const std::size_t inside : {0u, 4u}) expect_compiles(step(steps[inside]).with_rim().plan(), "sm_90");
   expect_compiles(steps[0].plan(), "sm_75");
   expect_compiles(steps[5].plan(), "sm_75");
   expect_compiles(steps[3].plan(), "sm_120");
@@ -151,6 +161,22 @@ TEST(cuda_stencil, fetches_the_center_once) {
   ASSERT_TRUE(l);
   // Two planes at the start; then the newest one and the rows beside.
   EXPECT_EQ(occurrences(l->text(), "load_wide<float, 4, true>(&"), 5u);
+}
+
+TEST(cuda_stencil, fills_the_gaps_between_rows) {
+  for (const std::int64_t n : {64, 65}) {
+    step inside({64, 64, n}, dtype::float32, boundary_kind::none);
+    const auto plain = inside.plan();
+    const auto filled = inside.with_rim().plan();
+    ASSERT_TRUE(plain && filled);
+    const std::string_view choice = "j < (int)a.w[2] ? ";  // in the row: the result, else what was there
+    EXPECT_EQ(occurrences(plain->text(), choice), 0u) << n;
+    EXPECT_GE(occurrences(filled->text(), choice), 1u) << n;
+    inside.outputs[0].around.data += 4;  // other values than those that the program reads
+    EXPECT_EQ(inside.plan()->key, plain->key) << n;
+    inside.outputs[0].around = {inside.with_rim().outputs[0].around.data, 1, 2};  // more than it reads
+    EXPECT_EQ(inside.plan()->key, plain->key) << n;
+  }
 }
 
 TEST(cuda_stencil, follows_rows_that_begin_elsewhere) {

@@ -237,6 +237,103 @@ TEST_P(engine_conformance, parts_of_a_box_equal_the_whole) {
   }
 }
 
+/// The sum of the neighbors two places away along the last dimension and one along the others, in what `before` and
+/// `behind` leave of the rows; the array's memory takes the results, whose rims are the old values.
+template <class T>
+void update_inside(engine& e, const shape& s, std::int64_t before, std::int64_t behind, bool center) {
+  SCOPED_TRACE(to_string(s) + " of " + std::string(name(dtype_of<T>)));
+  box where = box::whole(s);
+  for (int d = 0; d < s.size(); ++d) ++where.lo[d], --where.hi[d];
+  const int row = s.size() - 1;
+  where.lo[row] = before;
+  where.hi[row] = s[row] - behind;
+  std::vector<T> values(static_cast<std::size_t>(element_count(s)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * i % 31);
+
+  program_writer w({dtype_of<T>});
+  const strides stride = contiguous_strides(s, sizeof(T));
+  auto sum = center ? w.load(0, dims::filled(s.size(), 0)) : w.scalar(T{0});
+  std::vector<std::int64_t> apart;  // elements
+  if (center) apart.push_back(0);
+  for (int d = 0; d < s.size(); ++d)
+    for (const int side : {-1, 1}) {
+      dims offset = dims::filled(s.size(), 0);
+      offset[d] = d == row ? 2 * side : side;
+      sum = w(opcode::add, sum, w.load(0, offset));
+      apart.push_back(offset[d] * stride[d] / static_cast<std::int64_t>(sizeof(T)));
+    }
+  std::vector<T> expected = values;
+  std::int64_t first = 0;
+  for (int d = 0; d < s.size(); ++d) first += where.lo[d] * stride[d];
+  for_each_index(where, [&](const dims& i) {
+    std::int64_t at = 0;
+    for (int d = 0; d < s.size(); ++d) at += i[d] * stride[d] / static_cast<std::int64_t>(sizeof(T));
+    T total = 0;
+    for (const std::int64_t a : apart) total += values[static_cast<std::size_t>(at + a)];
+    expected[static_cast<std::size_t>(at)] = total;
+  });
+
+  const device_bytes from(e, values), to(e, values);
+  const leaf_binding leaf = leaf_of(from.data(), dtype_of<T>, s);
+  const output_binding out{to.data() + first, dtype_of<T>, stride, {from.data() + first, before, behind}};
+  e.execute(w.finish(sum), {&leaf, 1}, {&out, 1}, where);
+  EXPECT_EQ(to.read<T>(element_count(s)), expected);
+}
+
+TEST_P(engine_conformance, keeps_the_rim_of_what_it_updates) {
+  for (const bool center : {true, false}) {
+    update_inside<float>(e(), {6, 11, 64}, 2, 2, center);
+    update_inside<float>(e(), {11, 9, 65}, 2, 2, center);
+  }
+  update_inside<float>(e(), {11, 9, 63}, 2, 2, true);
+  update_inside<float>(e(), {11, 19, 62}, 2, 3, true);
+  update_inside<float>(e(), {12, 66}, 7, 2, true);
+  update_inside<double>(e(), {5, 12, 33}, 2, 2, true);
+  update_inside<double>(e(), {40}, 2, 2, true);
+  update_inside<std::int8_t>(e(), {5, 7, 80}, 2, 2, true);
+}
+
+/// x.T + y + c for x of shape (n, m), y of (m, n) and c of (m, 1), in `planes` planes that x counts last.
+template <class T>
+void add_transposed(engine& e, std::int64_t planes, std::int64_t m, std::int64_t n, std::int64_t skipped) {
+  SCOPED_TRACE(to_string(shape{planes, m, n}) + " of " + std::string(name(dtype_of<T>)));
+  constexpr auto item = static_cast<std::int64_t>(sizeof(T));
+  const auto number_at = [](std::int64_t i) { return static_cast<T>(static_cast<double>(i * i % 41)); };
+  std::vector<T> x(static_cast<std::size_t>(skipped + n * planes * m)), y(static_cast<std::size_t>(planes * m * n)),
+      c(static_cast<std::size_t>(m)), expected;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = number_at(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = number_at(static_cast<std::int64_t>(3 * i));
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = number_at(static_cast<std::int64_t>(7 * i));
+  const box where = box::whole({planes, m, n});
+  for_each_index(where, [&](const dims& i) {
+    const auto at = [](const std::vector<T>& v, std::int64_t k) { return v[static_cast<std::size_t>(k)]; };
+    expected.push_back(static_cast<T>(at(x, skipped + (i[2] * planes + i[0]) * m + i[1]) +
+                                      at(y, (i[0] * m + i[1]) * n + i[2]) + at(c, i[1])));
+  });
+  const device_bytes in_x(e, x), in_y(e, y), in_c(e, c);
+  leaf_binding turned = leaf_of(in_x.data() + skipped * item, dtype_of<T>, {planes, m, n});
+  turned.stride = {m * item, item, planes * m * item};
+  program_writer w({dtype_of<T>, dtype_of<T>, dtype_of<T>});
+  const auto sum = w(opcode::add, w(opcode::add, w.load(0), w.load(1)), w.load(2));
+  const auto got = run<T>(
+      e, w.finish(sum),
+      {turned, leaf_of(in_y.data(), dtype_of<T>, {planes, m, n}), leaf_of(in_c.data(), dtype_of<T>, {m, 1})}, where);
+  EXPECT_EQ(got, expected);
+}
+
+TEST_P(engine_conformance, transposed_operands) {
+  add_transposed<float>(e(), 1, 64, 128, 0);
+  add_transposed<float>(e(), 1, 100, 36, 0);
+  add_transposed<float>(e(), 3, 33, 70, 0);
+  add_transposed<float>(e(), 2, 128, 64, 1);
+  add_transposed<float>(e(), 2, 16, 200, 0);
+  add_transposed<float>(e(), 2, 15, 17, 0);
+  add_transposed<double>(e(), 1, 66, 130, 0);
+  add_transposed<std::complex<double>>(e(), 2, 20, 40, 0);
+  add_transposed<std::int8_t>(e(), 1, 256, 144, 0);
+  add_transposed<std::int16_t>(e(), 2, 130, 131, 3);
+}
+
 TEST_P(engine_conformance, index_nodes_count_globally) {
   program_writer w;
   const program p = w.finish(w(opcode::add, w(opcode::multiply, w.index(0), w.scalar(std::int64_t{1000})), w.index(1)));

@@ -10,6 +10,7 @@
 #include "local/cuda/queue.hpp"
 #include "local/cuda/reduce.hpp"
 #include "local/cuda/stencil.hpp"
+#include "local/cuda/transposed.hpp"
 #include "local/iteration.hpp"
 #include "local/memory/pool.hpp"
 #include "local/ops/reduction.hpp"
@@ -62,13 +63,14 @@ class cuda_engine final : public engine {
                const box& where) override {
     if (where.empty()) return;
     cudaStream_t const s = stream();  // kernels are loaded on the thread's GPU
-    const plan_key& key = plan_key::of(p, leaves, outputs, where);
+    const plan_key key(p, leaves, outputs, where);
     thread_local plan known;  // keeps its memory
     if (plans_.find(key, known)) {
       known.set_scalars(p.scalars);
     } else {
       const iteration it = make_iteration(p, leaves, outputs, where);
       std::optional<launch> planned = plan_stencil(p, it, traits_);
+      if (!planned) planned = plan_transposed(p, it);
       if (!planned) planned = plan_linear(p, it, traits_);
       if (may_fail(p)) return run(p, std::move(*planned));
       known = {&kernels_.get(*planned), planned->blocks, planned->threads, std::move(planned->words)};

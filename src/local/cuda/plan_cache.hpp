@@ -16,19 +16,28 @@ namespace serried::inline v0::cuda {
 class loaded_kernel;
 
 /// All that planning looks at: a program's structure and every address, extent, stride, window and boundary, but not
-/// the values of the program's scalars.
+/// the values of the program's scalars. Refers to what it is made of.
 class plan_key {
  public:
-  /// A thread's, made anew in the same memory: valid until the thread's next call.
-  [[nodiscard]] static const plan_key& of(const program& p, std::span<const leaf_binding> leaves,
-                                          std::span<const output_binding> outputs, const box& where);
+  plan_key(const program& p, std::span<const leaf_binding> leaves, std::span<const output_binding> outputs,
+           const box& where);
 
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
-  friend bool operator==(const plan_key& a, const plan_key& b) noexcept { return a.words_ == b.words_; }
+  /// To keep; equal for equal keys only.
+  [[nodiscard]] std::vector<std::uint64_t> words() const;
+  /// Whether words() are these.
+  [[nodiscard]] bool is(std::span<const std::uint64_t> words) const;
 
  private:
-  std::vector<std::uint64_t> words_;
-  std::uint64_t hash_ = 0;
+  template <class F>
+  void for_each_word(F&& f) const;
+
+  const program& program_;
+  const std::span<const leaf_binding> leaves_;
+  const std::span<const output_binding> outputs_;
+  const box& where_;
+  std::uint64_t hash_;
+  std::size_t size_;  // the number of words
 };
 
 /// A launch without its text.
@@ -54,7 +63,7 @@ class plan_cache {
 
  private:
   struct entry {
-    plan_key key;
+    std::vector<std::uint64_t> key;
     plan what;
   };
   struct as_it_is {

@@ -17,6 +17,7 @@ namespace {
 
 // Measured on an H200, like the numbers of register_plan: more planes leave the cache before their neighbors come.
 constexpr int planes_per_chunk = 8;
+constexpr int most_instructions = 256;  // of a step, repeated in the text: compiling more takes long and gains nothing
 
 /// How many blocks share a multiprocessor's registers, and how many steps' fetches are on their way at once: as many as
 /// fit beside `kept` values, among which a ragged row's masks count. Slanted kernels, whose loops branch, live by many
@@ -27,9 +28,9 @@ struct register_plan {
 register_plan plan_slanted_registers(int values, bool bends) {
   return {values <= 32 ? (bends ? 6 : 5) : values <= 80 ? 3 : 2, 1};
 }
-register_plan plan_registers(int kept, int fetched) {
+register_plan plan_registers(int kept, int fetched, int instructions) {
   for (const int unroll : {4, 2, 1})
-    if (kept + unroll * fetched <= 64) return {4, unroll};
+    if (kept + unroll * fetched <= 64) return {4, instructions * unroll <= most_instructions ? unroll : 1};
   return {2, 1};
 }
 constexpr int most_values = 112;  // in registers; beyond, threads take fewer cells
@@ -46,12 +47,14 @@ class planner {
     offset_ = std::move(offsets);
     choose_dimensions();
     if (!worthwhile()) return std::nullopt;
+    find_rim();
     for (int cells = cells_per_thread();; cells /= 2) {
       lay_out(cells);
       if (kept_ + fetched_ <= most_values || cells == 1) break;
     }
-    const auto [blocks, unroll] = how_.slanted ? plan_slanted_registers(kept_ + fetched_, !how_.bends.empty())
-                                               : plan_registers(kept_ + (how_.ragged ? how_.wide : 0), fetched_);
+    const auto [blocks, unroll] =
+        how_.slanted ? plan_slanted_registers(kept_ + fetched_, !how_.bends.empty())
+                     : plan_registers(kept_ + (how_.ragged ? how_.wide : 0), fetched_, weight_of(p_) * how_.wide);
     how_.blocks = blocks;
     how_.unroll = unroll;
     if (blocks_ > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
@@ -142,6 +145,35 @@ class planner {
                                     where_.indices.begin());
   }
 
+  /// Gaps between the rows that are written cost more than filling them: sectors of memory that are written in part
+  /// have to be read first. They are filled where the program reads what is there.
+  void find_rim() {
+    constexpr std::int64_t widest = 8;
+    rim_loads_.clear();
+    const rim& first = where_.outputs[0].around;
+    if (first.before > widest || first.behind > widest || first.before + first.behind == 0) return;
+    std::vector<int> found;
+    for (std::size_t k = 0; k < where_.outputs.size(); ++k) {
+      const rim& r = where_.outputs[k].around;
+      if (r.data == nullptr || r.before != first.before || r.behind != first.behind) return;
+      for (const source& s : sources_)
+        for (const std::size_t l : s.loads)
+          if (found.size() == k && keeps(r, where_.outputs[k], p_.code[p_.outputs[k]].out, s, l))
+            found.push_back(static_cast<int>(l));
+      if (found.size() == k) return;
+    }
+    rim_loads_ = std::move(found);
+  }
+  /// A load has an output's old values, also in its rim.
+  [[nodiscard]] bool keeps(const rim& r, const output_path& o, dtype type, const source& s, std::size_t l) const {
+    const load_path& path = where_.loads[l];
+    const int at_row = offset_[l].back();
+    return path.data + path.offset == r.data && path.stride == o.stride && path.guards.empty() && s.type == type &&
+           at(s.guards, row()) == nullptr && at_row - s.lo.back() >= r.before && s.hi.back() - at_row >= r.behind;
+  }
+  [[nodiscard]] std::int64_t before() const { return rim_loads_.empty() ? 0 : where_.outputs[0].around.before; }
+  [[nodiscard]] std::int64_t behind() const { return rim_loads_.empty() ? 0 : where_.outputs[0].around.behind; }
+
   [[nodiscard]] int cells_per_thread() const {
     std::int64_t widest = 1;
     for (const output_path& o : where_.outputs) widest = std::max(widest, o.item);
@@ -189,7 +221,8 @@ class planner {
       if (find_slant(o) && (how_.wide == 1 || even_together())) break;
     how_.lead = static_cast<int>(gap(reinterpret_cast<std::uint64_t>(o.data), 0) / o.item % how_.wide);
     how_.slanted = std::any_of(how_.slant.begin(), how_.slant.end(), [](int s) { return s != 0; });
-    how_.ragged = how_.slanted || how_.lead != 0 || extent(row()) % how_.wide != 0;
+    while (!how_.slanted && how_.lead < before()) how_.lead += how_.wide;
+    how_.ragged = how_.slanted || how_.lead != 0 || (extent(row()) + behind()) % how_.wide != 0;
   }
 
   /// How far an output's rows go on from a multiple of `wide` elements to the nearest; false where that is far.
@@ -212,7 +245,7 @@ class planner {
 
   void choose_blocks() {
     const auto divide = [](std::int64_t n, std::int64_t by) { return (n + by - 1) / by; };
-    std::int64_t cells = extent(row()) + (how_.slanted ? how_.wide - 1 : how_.lead);
+    std::int64_t cells = extent(row()) + behind() + (how_.slanted ? how_.wide - 1 : how_.lead);
     how_.width = how_.across < 0 ? threads : 32;
     while (how_.width > 1 && how_.width / 2 * how_.wide >= cells) how_.width /= 2;
     const std::int64_t tile = std::int64_t{1} * how_.width * how_.wide;
@@ -221,7 +254,7 @@ class planner {
     for (int d = 0; d < row(); ++d)
       if (d != how_.march && d != how_.across) outer *= extent(d);
 
-    std::int64_t planes = 1, chunks = 1, before = 0;
+    std::int64_t planes = 1, chunks = 1;
     if (how_.march >= 0) {
       const std::int64_t n = extent(how_.march);
       const std::int64_t enough = std::int64_t{8} * device_.multiprocessors;
@@ -235,10 +268,15 @@ class planner {
     word(planes);
     if (how_.slanted) {
       const std::int64_t drift = how_.march < 0 ? 0 : at(how_.slant, how_.march) * (planes - 1);
-      before = divide(std::max<std::int64_t>(-drift, 0), how_.wide) * how_.wide;
-      how_.overhang = word(before);
+      const std::int64_t ahead = divide(std::max<std::int64_t>(-drift, 0) + before(), how_.wide) * how_.wide;
+      how_.overhang = word(ahead);
       word(std::max<std::int64_t>(drift, 0));
-      cells += before + std::max<std::int64_t>(drift, 0);
+      cells += ahead + std::max<std::int64_t>(drift, 0);
+    }
+    how_.rim = -1;
+    if (!rim_loads_.empty()) {
+      how_.rim = word(before());
+      word(behind());
     }
     const std::int64_t tiles = divide(cells, tile);
     how_.digits = static_cast<int>(words_.size());
@@ -309,8 +347,9 @@ class planner {
     const auto address = reinterpret_cast<std::uint64_t>(o.data);
     const bool aligned = (address - static_cast<std::uint64_t>(how_.lead * o.item)) % unit == 0;
     const int place = place_of(o.stride, o.item);
-    how_.outputs.push_back(
-        {p_.code[p_.outputs[how_.outputs.size()]].out, place, word(static_cast<std::int64_t>(address)), aligned});
+    const std::size_t k = how_.outputs.size();
+    how_.outputs.push_back({p_.code[p_.outputs[k]].out, place, word(static_cast<std::int64_t>(address)), aligned,
+                            rim_loads_.empty() ? -1 : rim_loads_[k]});
   }
 
   // --- lines --------------------------------------------------------------------------------------------------
@@ -528,6 +567,7 @@ class planner {
   const device_traits& device_;
   std::vector<source> sources_;
   std::vector<std::vector<int>> offset_;  ///< per load, along the iteration's dimensions, from its source's middle
+  std::vector<int> rim_loads_;            ///< per output, where the rim is kept
   plan how_{};
   std::vector<std::uint64_t> words_;
   std::vector<const std::vector<std::int64_t>*> strides_;     ///< per place

@@ -12,7 +12,8 @@ std::string key_of(const program& p, const plan& how, std::size_t words) {
     bytes.append(reinterpret_cast<const char*>(all), sizeof all);
   };
   const auto put_bend = [&](const line_bend& b) { put(b.bend, b.low, b.high); };
-  put(how.ndim, how.march, how.across, how.wide, how.width, how.blocks, how.unroll, how.ragged, how.lead, words);
+  put(how.ndim, how.march, how.across, how.wide, how.width, how.blocks, how.unroll, how.ragged, how.lead, how.rim,
+      words);
   for (const int s : how.slant) put(s);
   put(how.bends.size(), how.places.size(), how.lines.size());
   for (const bend& b : how.bends) put(b.dim, b.low, b.high, b.words);
@@ -34,7 +35,7 @@ std::string key_of(const program& p, const plan& how, std::size_t words) {
   }
   for (const load_place& l : how.loads) put(l.line, l.plane, l.position);
   for (const reach& r : how.reaches) put(r.place, r.words);
-  for (const output& o : how.outputs) put(o.place, o.word, o.wide);
+  for (const output& o : how.outputs) put(o.place, o.word, o.wide, o.rim_load);
   for (const coordinate& c : how.coordinates) put(c.dim, c.word);
   for (const int s : how.scalars) put(s);
   return bytes;

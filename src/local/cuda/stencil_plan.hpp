@@ -92,7 +92,8 @@ struct output {
   dtype type;
   int place;
   int word;
-  bool wide;  ///< whole groups are stored in one access
+  bool wide;     ///< whole groups are stored in one access
+  int rim_load;  ///< the load whose values the plan's rim keeps
 };
 
 /// A coordinate that the program asks for: word `first` plus the iteration's index along dim (−1: none).
@@ -121,6 +122,7 @@ struct plan {
   bool slanted;            ///< some slant is not 0
   int extents;             ///< words: extents per dimension, then planes per chunk
   int overhang;            ///< words, where slanted: cells before and after the row for the march
+  int rim;                 ///< words: cells before and behind the row that are stored with their old values; −1: none
   int digits;              ///< words: count and divisor of each part of the block's number
   std::vector<bend> bends;
   std::vector<place> places;

@@ -24,10 +24,14 @@ template <> struct raw<4> { using type = unsigned; };
 template <> struct raw<8> { using type = uint2; };
 template <> struct raw<16> { using type = uint4; };
 
+// Told that arrays lie in global memory, the compiler uses its instructions.
+__device__ void assume_global(const void* address) { __builtin_assume(__isGlobal(address)); }
+
 // An element, or n of them in one access; of memory that is only read if `kept`.
 template <class T, bool kept>
 __device__ T load(const char* from) {
   const auto* bits = reinterpret_cast<const typename raw<sizeof(T)>::type*>(from);
+  assume_global(from);
   if constexpr (kept) return __builtin_bit_cast(T, __ldg(bits));
   else return __builtin_bit_cast(T, *bits);
 }
@@ -40,6 +44,7 @@ __device__ void load_wide(T* to, const char* from) {
 template <class P>
 __device__ void store(char* to, const P& values) {
   using bits = typename raw<sizeof(P)>::type;
+  assume_global(to);
   *reinterpret_cast<bits*>(to) = __builtin_bit_cast(bits, values);
 }
 
@@ -169,8 +174,7 @@ class emitter {
     for (int d = row() - 1; d >= 0; --d)
       if (d != how_.march && d != how_.across) out_("const int i{} = {};", d, part());
     if (how_.slanted) follow_rows();
-    out_("if (i{} >= {}{}) return;", row(), number(how_.extents + row()),
-         how_.slanted ? " + " + number(how_.overhang + 1) : "");
+    out_("if (i{} >= {}{}) return;", row(), row_end(), how_.slanted ? " + " + number(how_.overhang + 1) : "");
     if (how_.across >= 0) out_("if (i{0} >= {1}) return;", how_.across, number(how_.extents + how_.across));
     if (marches())
       out_("const int end = min(i{} + {}, {});", how_.march, number(how_.extents + how_.ndim),
@@ -182,6 +186,12 @@ class emitter {
       for (int d = row() - 1; d >= 0; --d) text += fmt::format(" + i{} * {}", d, word(at.words + d));
       out_("{}long long here{} = {};", marches() ? "" : "const ", p, text);
     }
+  }
+
+  /// The cells of a row that are stored.
+  [[nodiscard]] std::string row_begin() const { return how_.rim < 0 ? "0" : "-" + number(how_.rim); }
+  [[nodiscard]] std::string row_end() const {
+    return number(how_.extents + row()) + (how_.rim < 0 ? "" : " + " + number(how_.rim + 1));
   }
 
   /// From the first cell of a row whose index is 0 in all other dimensions to that of the thread's own row.
@@ -416,7 +426,13 @@ class emitter {
     out_("#pragma unroll");
     out_("for (int j = 0; j < {}; ++j) {{", how_.wide);
     out_.block(statements(p_, sources(), "r"));
-    for (std::size_t o = 0; o < how_.outputs.size(); ++o) out_("out{}.item[j] = r{};", o, p_.outputs[o]);
+    for (std::size_t o = 0; o < how_.outputs.size(); ++o) {
+      std::string value = fmt::format("r{}", p_.outputs[o]);
+      if (how_.rim >= 0)
+        value = fmt::format("i{0} + j >= 0 && i{0} + j < {1} ? {2} : {3}", row(), number(how_.extents + row()), value,
+                            sources().load(how_.outputs[o].rim_load));
+      out_("out{}.item[j] = {};", o, value);
+    }
     out_("}}");
     for (std::size_t o = 0; o < how_.outputs.size(); ++o) write(o);
   }
@@ -444,19 +460,18 @@ class emitter {
     const int item = how_.places[static_cast<std::size_t>(to.place)].item;
     const std::string at = fmt::format("(char*)a.w[{}] + here{}", to.word, to.place);
     const std::string first = index(row(), 0);
-    const std::string extent = number(how_.extents + row());
     if (!how_.ragged && to.wide) return out_("store({}, out{});", at, o);
     // Conditions without branches let the compiler move the next steps' fetches to before these stores.
     if (to.wide) {
-      out_("const bool whole{} = {} >= 0 && {} <= {};", o, first, index(row(), how_.wide), extent);
+      out_("const bool whole{} = {} >= {} && {} <= {};", o, first, row_begin(), index(row(), how_.wide), row_end());
       out_("if (whole{}) store({}, out{});", o, at, o);
     }
     out_("#pragma unroll");
     out_("for (int j = 0; j < {}; ++j)", how_.wide);
     std::string condition;
     if (how_.ragged)
-      condition = fmt::format("if ({}{} + j >= 0 && {} + j < {}) ", to.wide ? fmt::format("!whole{} && ", o) : "",
-                              first, first, extent);
+      condition = fmt::format("if ({}{} + j >= {} && {} + j < {}) ", to.wide ? fmt::format("!whole{} && ", o) : "",
+                              first, row_begin(), first, row_end());
     out_("  {}store({} + j * {}, out{}.item[j]);", condition, at, item, o);
   }
 
