@@ -2,6 +2,7 @@
 #pragma once
 
 #include <serried/boundary.hpp>
+#include <serried/detail/nested_list.hpp>
 #include <serried/dtype.hpp>
 #include <serried/elementwise.hpp>
 #include <serried/error.hpp>
@@ -16,6 +17,7 @@
 #include <initializer_list>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -24,6 +26,10 @@ namespace serried::inline v0 {
 
 class storage;
 
+struct create_options {
+  std::optional<serried::dtype> dtype = {};  ///< default: float64, the values' or the prototype's
+};
+
 /// A handle to a strided view of shared storage. Copies of the handle, slices, transposes and broadcasts share the
 /// data; `copy()` does not. Up to 32 dimensions, any of which may be 0 long.
 ///
@@ -31,8 +37,11 @@ class storage;
 /// `assign(u, e)` write into the data that others may share. The right side is as if read first.
 class SERRIED_API array : public operand {
  public:
-  array();                        ///< empty: shape (0,), float64
-  array(const expr& e);           // NOLINT(google-explicit-constructor): evaluates
+  array();               ///< empty: shape (0,), float64
+  array(const expr& e);  // NOLINT(google-explicit-constructor): evaluates
+  /// Numbers in nested braces: `array a = {{1, 2}, {3, 4}}`. The dtype is the one that holds all: bool, int64, float64
+  /// or complex128, unless given. Throws value_error when lists of one level differ in length or depth.
+  array(std::initializer_list<detail::nested_list> values, const create_options& options = {});
   array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
   /// Internal: a view of `data` at `offset` bytes.
@@ -41,8 +50,12 @@ class SERRIED_API array : public operand {
 
   array& operator=(const array& other) & = default;               ///< rebinds the name
   array& operator=(const expr& e) & { return *this = array(e); }  ///< rebinds the name to a fresh result
+  array& operator=(std::initializer_list<detail::nested_list> values) & { return *this = array(values); }
   const array& operator=(const array& values) &&;  ///< writes through, broadcasting; casts as assign does
   const array& operator=(const expr& values) &&;   ///< writes through
+  const array& operator=(std::initializer_list<detail::nested_list> values) && {
+    return std::move(*this) = array(values);
+  }
   template <scalar_operand T>
   array& operator=(const T&) & = delete;  ///< `u(sr::_) = 0` fills
   template <scalar_operand T>
@@ -69,6 +82,10 @@ class SERRIED_API array : public operand {
   [[nodiscard]] array reshape(const serried::shape& s) const;
   [[nodiscard]] array T() const;  ///< axes reversed: a view
   [[nodiscard]] array transpose(const dims& axes) const;
+  [[nodiscard]] array swapaxes(std::int64_t axis1, std::int64_t axis2) const;
+  [[nodiscard]] array squeeze() const;                              ///< without the axes of length 1
+  [[nodiscard]] array ravel() const { return reshape({-1}); }       ///< one dimension: a view where strides allow
+  [[nodiscard]] array flatten() const { return copy().ravel(); }    ///< one dimension: a copy
   [[nodiscard]] array broadcast_to(const serried::shape& s) const;  ///< read-only in effect: writing to it throws
   [[nodiscard]] array copy() const;                                 ///< C order, nothing shared
   [[nodiscard]] expr astype(serried::dtype type) const { return expr(*this).astype(type); }

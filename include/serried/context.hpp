@@ -28,7 +28,7 @@ class SERRIED_API context {
   [[nodiscard]] std::string_view device() const;                       ///< "host", "cuda"
   [[nodiscard]] int threads() const;                                   ///< compute threads of the host engine
   [[nodiscard]] const std::shared_ptr<engine>& device_engine() const;  // internal
-  [[nodiscard]] event_trace* timeline() const;                               // internal
+  [[nodiscard]] event_trace* timeline() const;                         // internal
 
  private:
   friend class context_guard;

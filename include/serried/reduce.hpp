@@ -25,6 +25,9 @@ class SERRIED_API axes {
   /// Bit d set: dimension d of `ndim` is meant. Throws index_error outside it, value_error on a repetition.
   [[nodiscard]] std::uint32_t mask(int ndim) const;
 
+  [[nodiscard]] bool all() const noexcept { return all_; }
+  [[nodiscard]] const dims& list() const noexcept { return list_; }  ///< as given
+
  private:
   bool all_ = true;
   dims list_;

@@ -15,6 +15,7 @@
 #include <serried/expr.hpp>
 #include <serried/index.hpp>
 #include <serried/io.hpp>
+#include <serried/manipulation.hpp>
 #include <serried/memory.hpp>
 #include <serried/reduce.hpp>
 #include <serried/runtime.hpp>
