@@ -218,6 +218,7 @@ void run(const expr_state<array>& e, const distribution& where, std::span<const 
     dims at = part.lo;
     for (int d = 0; d < part.ndim(); ++d) at[d] -= mine.lo[d];
     const int row = part.ndim() - 1;
+    // Rims only of whole rows: then no two queues write the same bytes.
     const bool whole_rows = row >= 0 && part.lo[row] == mine.lo[row] && part.hi[row] == mine.hi[row];
     for (const serried::array& out : outputs) {
       stored.push_back({address_of(out, at), out.dtype(), out.strides()});

@@ -23,8 +23,9 @@ std::chrono::nanoseconds pause_after(std::chrono::nanoseconds quiet) {
   return std::clamp<std::chrono::nanoseconds>(quiet / 8, 5us, 100us);
 }
 
-/// A step that takes longer has moved data: where processes cannot read each other's memory, as in many containers, MPI
-/// copies messages in small fragments, a few in each call, and pauses between the calls would be most of their time.
+/// Asking that takes longer has probably moved data: where processes cannot read each other's memory, as in many
+/// containers, MPI copies messages in small fragments, a few in each call, and pauses between the calls would be most
+/// of their time.
 constexpr std::chrono::nanoseconds moving = 10us;
 
 }  // namespace
@@ -62,7 +63,6 @@ void progress::loop() {
 }
 
 bool progress::step() {
-  const clock::time_point begin = clock::now();
   free_released();
   std::vector<std::shared_ptr<mpi_work>> arrived;
   {
@@ -74,6 +74,7 @@ bool progress::step() {
     active_.push_back(std::move(w));
   }
   bool news = false, held_up = false;
+  const clock::time_point begin = clock::now();
   std::vector<std::shared_ptr<mpi_work>> done;
   for (auto& w : active_) {
     const progress_made made = w->advance();
@@ -81,6 +82,7 @@ bool progress::step() {
     held_up |= w->held_up();
     if (made == progress_made::finished) done.push_back(std::move(w));
   }
+  const bool moved = clock::now() - begin > moving;
   std::erase(active_, nullptr);
   if (held_up) held_up_ = clock::now();
   if (news) {
@@ -90,7 +92,7 @@ bool progress::step() {
     }
     finished_.notify_all();
   }
-  return !arrived.empty() || news || clock::now() - begin > moving;
+  return !arrived.empty() || news || moved;
 }
 
 void progress::submit(std::shared_ptr<mpi_work> w) {

@@ -63,6 +63,8 @@ __device__ inline T again(T x) {
   return x;
 }
 
+static_assert(bins::width == 40 && bins::digits == 3);  // powers of two stand below as numbers
+
 // What is rarely needed stands apart from the usual way: it would take registers from it, and time to compile.
 
 /// Adds the digits' sums, kept as doubles, to a total of the same top.

@@ -21,9 +21,13 @@ namespace serried::inline v0::cuda {
 
 namespace {
 
-bool is_set(const char* variable, std::string_view value) {
+/// Whether a variable says `yes`; not set, empty and `no` are no. Throws value_error for anything else.
+bool is_set(const char* variable, std::string_view yes, std::string_view no) {
   const char* const text = std::getenv(variable);
-  return text != nullptr && text == value;
+  const std::string_view value = text == nullptr ? "" : text;
+  if (value == yes) return true;
+  if (value.empty() || value == no) return false;
+  throw value_error(fmt::format("{}={}: {} or {} is needed", variable, value, no, yes));
 }
 
 /// What a kernel can be given: 32,764 bytes.
@@ -78,8 +82,8 @@ struct kernel_cache::impl {
 
   const std::string architecture;
   const disk_cache disk = disk_cache::from_environment();
-  const bool log = is_set("SERRIED_LOG", "debug");
-  const bool synchronous = is_set("SERRIED_SYNC", "1");
+  const bool log = is_set("SERRIED_LOG", "debug", "off");
+  const bool synchronous = is_set("SERRIED_SYNC", "1", "0");
   std::shared_mutex mutex;
   std::unordered_map<std::string, slot> slots;  // which stay where they are
 };
