@@ -39,8 +39,8 @@ class SERRIED_API array : public operand {
  public:
   array();               ///< empty: shape (0,), float64
   array(const expr& e);  // NOLINT(google-explicit-constructor): evaluates
-  /// Numbers in nested braces: `array a = {{1, 2}, {3, 4}}`. The dtype is the one that holds all: bool, int64, float64
-  /// or complex128, unless given. Throws value_error when lists of one level differ in length or depth.
+  /// Numbers in nested braces: `array a = {{1, 2}, {3, 4}}`. The dtype is the one that holds all: bool, int64,
+  /// uint64, float64 or complex128, unless given. Throws value_error when lists of one level differ in length or depth.
   array(std::initializer_list<detail::nested_list> values, const create_options& options = {});
   array(const array&) = default;  // also for moving: a handle never becomes empty
   ~array() = default;
@@ -73,11 +73,20 @@ class SERRIED_API array : public operand {
 
   /// A view: integers drop an axis, slices of any step, `_`, `ellipsis`, `newaxis`. Throws index_error outside.
   template <class... I>
-    requires(std::convertible_to<I, index_item> && ...)
+    requires detail::index_items<I...>
   [[nodiscard]] array operator()(const I&... items) const {
     return select({index_item(items)...});
   }
-  [[nodiscard]] array select(const std::vector<index_item>& items) const;
+  /// The elements at arrays of integers, which broadcast together and may stand beside all that makes views; not a view
+  /// (and so far not to be written to). The picked axes' place, and their shape, are NumPy's: where the arrays and
+  /// integers stand, if nothing stands between them, else first. Negative integers count from the end; those outside
+  /// make the evaluation throw index_error. Throws dtype_error for arrays of other than integers.
+  template <class... I>
+    requires detail::picking_items<I...>
+  [[nodiscard]] const expr operator()(const I&... items) const {  // NOLINT(readability-const-return-type)
+    return expr(*this).select({index_item(items)...});
+  }
+  [[nodiscard]] array select(const std::vector<index_item>& items) const;  ///< views only
   /// A view where the strides allow, else a copy. One extent may be −1. Throws shape_error.
   [[nodiscard]] array reshape(const serried::shape& s) const;
   [[nodiscard]] array T() const;  ///< axes reversed: a view
@@ -142,7 +151,8 @@ extern template class basic_expr<array>;
 
 /// Writes `values` into the data of `target` (which others may share), broadcasting, and casting where NumPy's
 /// same_kind rule allows it (NumPy itself also lets `a[...] = v` truncate floating values into integers). Throws
-/// shape_error or dtype_error before anything is written.
+/// shape_error, dtype_error, or value_error for a target whose elements share memory (a broadcast view, windows that
+/// overlap), before anything is written.
 SERRIED_API void assign(const array& target, const expr& values);
 /// Reads everything before it writes anything: targets[i] takes values[i]. Where the shapes agree it is one pass.
 SERRIED_API void assign(std::initializer_list<array> targets, std::initializer_list<expr> values);

@@ -4,6 +4,7 @@
 #include <serried/array.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,8 @@ struct like_options {
 
 /// start, start + step, … up to but without stop: ceil((stop − start) / step) elements. int64 when all arguments are
 /// integers, else float64, unless given: then the first two, in that dtype, say how it goes on. Throws value_error when
-/// step is 0, the range is not finite, or those two are out of the dtype's range.
+/// step is 0, start or stop is not finite, or those two are out of the dtype's range, dtype_error for complex arguments
+/// or more than two bools, shape_error for more elements than can be addressed.
 [[nodiscard]] SERRIED_API array arange(const scalar& start, const scalar& stop, const scalar& step = 1,
                                        const create_options& options = {});
 [[nodiscard]] SERRIED_API array arange(const scalar& start, const scalar& stop, const create_options& options);
@@ -42,9 +44,13 @@ struct linspace_options {
   std::optional<serried::dtype> dtype = {};  ///< default: float64; integers are rounded down
   bool endpoint = true;                      ///< stop is the last one; else it would be the next
 };
-/// `count` evenly spaced numbers from start to stop. Throws value_error for a negative count.
+/// `count` evenly spaced numbers from start to stop. Throws value_error for a negative count, shape_error for one
+/// too large to address.
 [[nodiscard]] SERRIED_API array linspace(double start, double stop, std::int64_t count = 50,
                                          const linspace_options& options = {});
+[[nodiscard]] inline array linspace(double start, double stop, const linspace_options& options) {
+  return linspace(start, stop, 50, options);
+}
 struct logspace_options {
   std::optional<serried::dtype> dtype = {};  ///< default: float64; integers are truncated
   bool endpoint = true;                      ///< the last one is base^stop; else it would be the next
@@ -53,19 +59,31 @@ struct logspace_options {
 /// base^start to base^stop, the exponents evenly spaced. Throws as linspace.
 [[nodiscard]] SERRIED_API array logspace(double start, double stop, std::int64_t count = 50,
                                          const logspace_options& options = {});
+[[nodiscard]] inline array logspace(double start, double stop, const logspace_options& options) {
+  return logspace(start, stop, 50, options);
+}
 /// start to stop, each a constant multiple of the one before. Throws value_error for a start or stop of 0, and as
 /// linspace.
 [[nodiscard]] SERRIED_API array geomspace(double start, double stop, std::int64_t count = 50,
                                           const linspace_options& options = {});
+[[nodiscard]] inline array geomspace(double start, double stop, const linspace_options& options) {
+  return geomspace(start, stop, 50, options);
+}
 
 /// n × m (n × n), ones where the column is the row + k.
 [[nodiscard]] SERRIED_API array eye(std::int64_t n, std::int64_t m, std::int64_t k = 0,
                                     const create_options& options = {});
+[[nodiscard]] inline array eye(std::int64_t n, std::int64_t m, const create_options& options) {
+  return eye(n, m, 0, options);
+}
 [[nodiscard]] inline array eye(std::int64_t n, const create_options& options = {}) { return eye(n, n, 0, options); }
 [[nodiscard]] inline array identity(std::int64_t n, const create_options& options = {}) { return eye(n, options); }
 /// n × m (n × n), ones where the column is at most the row + k.
 [[nodiscard]] SERRIED_API array tri(std::int64_t n, std::int64_t m, std::int64_t k = 0,
                                     const create_options& options = {});
+[[nodiscard]] inline array tri(std::int64_t n, std::int64_t m, const create_options& options) {
+  return tri(n, m, 0, options);
+}
 [[nodiscard]] inline array tri(std::int64_t n, const create_options& options = {}) { return tri(n, n, 0, options); }
 /// The values of the last two dimensions where the column is at most the row + k, elsewhere 0. One dimension is taken
 /// for each row of a square. Throws shape_error for a 0-dimensional array.
@@ -73,7 +91,7 @@ struct logspace_options {
 /// As tril, where the column is at least the row + k.
 [[nodiscard]] SERRIED_API expr triu(const expr& e, std::int64_t k = 0);
 /// Of one dimension a square matrix that has it on its k-th diagonal, zeros elsewhere; of two their k-th diagonal, a
-/// view (see `diagonal`). Throws shape_error for other dimensions.
+/// view (see `diagonal`). Throws shape_error for other dimensions or a matrix too large to address.
 [[nodiscard]] SERRIED_API array diag(const array& a, std::int64_t k = 0);
 /// diag of the raveled array.
 [[nodiscard]] inline array diagflat(const array& a, std::int64_t k = 0) { return diag(a.ravel(), k); }
@@ -98,14 +116,21 @@ template <std::size_t N>
   detail::make_meshgrid(result, options);
   return result;
 }
+/// As many axes as the vector has arrays.
+template <std::same_as<array> A>  // (a template, so that braces mean the one above)
+[[nodiscard]] std::vector<A> meshgrid(std::vector<A> axes, const meshgrid_options& options = {}) {
+  detail::make_meshgrid(axes, options);
+  return axes;
+}
 /// indices(s)(d) is the index along dimension d of every element of the shape: shape (ndim, …s), int64 unless given.
+/// Throws shape_error for a negative extent, dtype_error for bool and an extent past 2.
 [[nodiscard]] SERRIED_API array indices(const shape& s, const create_options& options = {});
 
 namespace detail {
 SERRIED_API array from_host(const void* values, dtype type, const shape& s);
 }
 
-/// A copy of host values in C order, as many as `s` holds.
+/// A copy of host values in C order, as many as `s` holds. Bytes of bool other than 0 are true.
 template <element E>
 [[nodiscard]] array from_pointer(const E* values, const shape& s) {
   return detail::from_host(values, dtype_of<E>, s);
@@ -131,8 +156,8 @@ struct frombuffer_options {
   std::int64_t count = -1;                   ///< elements; -1: all
   std::int64_t offset = 0;                   ///< bytes before the first
 };
-/// A copy of numbers of one dtype in host memory, one-dimensional. Throws value_error for an offset or a count past the
-/// bytes or, without a count, when these are not whole elements.
+/// A copy of numbers of one dtype in host memory, one-dimensional; bytes of bool other than 0 are true. Throws
+/// value_error for an offset or a count past the bytes or, without a count, when these are not whole elements.
 [[nodiscard]] SERRIED_API array frombuffer(std::span<const std::byte> bytes, const frombuffer_options& options = {});
 
 }  // namespace serried::inline v0

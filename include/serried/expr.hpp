@@ -22,19 +22,26 @@ namespace serried::inline v0 {
 /// Empty base of arrays and expressions, by which argument-dependent look-up finds this namespace's functions.
 struct operand {};
 
-class array;
 struct reduce_options;
 template <class Array>
-struct expr_state;
-template <class Array>
 class bounded;
+
+namespace detail {
+template <class... I>
+concept index_items = (std::convertible_to<I, index_item> && ...);
+[[noreturn]] SERRIED_API void throw_moved_from();
+/// Some of them are arrays.
+template <class... I>
+concept picking_items = index_items<I...> && (std::derived_from<I, operand> || ...);
+}  // namespace detail
 
 /// A recipe: element-wise work on arrays, at most one reduction at its root. It shares ownership of its arrays, so
 /// nothing dangles. It is evaluated when an array is made of it, by an assignment, by `eval`, or by a function that
 /// is not element-wise.
 ///
 /// An array that is written between the making of an expression over it and its evaluation makes the evaluation
-/// throw value_error ("eval() it first"): never a silently different answer.
+/// throw value_error ("eval() it first"): never a silently different answer. An expression that was moved from throws
+/// value_error whatever is asked of it.
 template <class Array>
 class [[nodiscard]] SERRIED_API basic_expr : public operand {
  public:
@@ -61,9 +68,9 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
     return eval().template to_vector<T>();
   }
 
-  /// The part that the index selects; lazy for `_` and slices of step 1.
+  /// The part that the index selects; lazy for `_` and slices of step 1, and where arrays of integers pick from it.
   template <class... I>
-    requires(std::convertible_to<I, index_item> && ...)
+    requires detail::index_items<I...>
   basic_expr operator()(const I&... items) const {
     return select({index_item(items)...});
   }
@@ -79,8 +86,14 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
   basic_expr max(const reduce_options& options) const;
 
   // Internal.
-  [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const& noexcept { return state_; }
-  [[nodiscard]] std::shared_ptr<const expr_state<Array>> state() && noexcept { return std::move(state_); }
+  [[nodiscard]] const std::shared_ptr<const expr_state<Array>>& state() const& {
+    if (!state_) detail::throw_moved_from();
+    return state_;
+  }
+  [[nodiscard]] std::shared_ptr<const expr_state<Array>> state() && {
+    if (!state_) detail::throw_moved_from();
+    return std::move(state_);
+  }
 
  private:
   std::shared_ptr<const expr_state<Array>> state_;

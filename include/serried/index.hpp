@@ -5,9 +5,16 @@
 
 #include <concepts>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace serried::inline v0 {
+
+class array;
+template <class Array>
+class basic_expr;
+template <class Array>
+struct expr_state;
 
 /// "All of this axis" as an index, "to the end" as a bound of a slice.
 struct all_t {};
@@ -43,10 +50,10 @@ struct slice {
   slice(slice_bound from, slice_bound to, std::int64_t by = 1) : start(from), stop(to), step(by) {}
 };
 
-/// One entry of an index: an integer (drops the axis), a slice, `_`, `ellipsis` or `newaxis`.
+/// One entry of an index: an integer (drops the axis), a slice, `_`, `ellipsis`, `newaxis`, or an array of integers.
 class SERRIED_API index_item {
  public:
-  enum class kind : std::uint8_t { integer, slice, all, rest, added };
+  enum class kind : std::uint8_t { integer, slice, all, rest, added, array };
 
   template <std::integral T>
     requires(!std::same_as<T, bool>)
@@ -55,14 +62,18 @@ class SERRIED_API index_item {
   index_item(all_t) : kind_(kind::all), slice_(_, _) {}          // NOLINT(google-explicit-constructor)
   index_item(ellipsis_t) : kind_(kind::rest), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
   index_item(newaxis_t) : kind_(kind::added), slice_(_, _) {}    // NOLINT(google-explicit-constructor)
+  index_item(const array& indices);                              // NOLINT(google-explicit-constructor)
+  index_item(const basic_expr<array>& indices);                  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] kind type() const noexcept { return kind_; }
   [[nodiscard]] std::int64_t integer() const { return *slice_.start.get(); }
   [[nodiscard]] const slice& range() const noexcept { return slice_; }
+  [[nodiscard]] basic_expr<array> indices() const;
 
  private:
   kind kind_;
   slice slice_;
+  std::shared_ptr<const expr_state<array>> indices_;
 };
 
 }  // namespace serried::inline v0

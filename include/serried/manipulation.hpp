@@ -6,6 +6,7 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -55,8 +56,8 @@ struct rot90_options {
 [[nodiscard]] SERRIED_API array atleast_3d(const array& a);
 
 /// All windows of this shape: axis `axis[i]`, shortened by window[i] − 1, counts them, and the last axes walk one.
-/// Windows share elements: copy() before writing. Throws value_error unless there is one extent for each axis, none
-/// larger than the array's.
+/// Windows share elements: where they do, writing throws value_error. Throws value_error unless there is one extent for
+/// each axis, none negative or larger than the array's, index_error for an axis outside the array.
 [[nodiscard]] SERRIED_API array sliding_window_view(const array& a, const shape& window,
                                                     const axes_options& options = {});
 
@@ -73,9 +74,10 @@ struct diagonal_options {
   return sum(diagonal(a, options), {.axis = -1});
 }
 
-/// One integer, or a list of them: `3`, `{2, 5}`, `{3}`.
+/// One integer, or a list of them, of any mix of integer types: `3`, `{2, 5}`, `{3}`, `{}`, a std::vector.
 class integers {
  public:
+  integers() : is_list_(true) {}
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   integers(T one) : values_{static_cast<std::int64_t>(one)} {}  // NOLINT(google-explicit-constructor)
@@ -83,8 +85,13 @@ class integers {
     requires(!std::same_as<T, bool>)
   integers(std::initializer_list<T> list)  // NOLINT(google-explicit-constructor)
       : is_list_(true), values_(list.begin(), list.end()) {}
-  integers(std::vector<std::int64_t> list)  // NOLINT(google-explicit-constructor)
-      : is_list_(true), values_(std::move(list)) {}
+  template <std::integral... T>
+    requires(sizeof...(T) > 1 && (!std::same_as<T, bool> && ...))
+  integers(T... list) : is_list_(true), values_{static_cast<std::int64_t>(list)...} {}
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  integers(const std::vector<T>& list)  // NOLINT(google-explicit-constructor)
+      : is_list_(true), values_(list.begin(), list.end()) {}
 
   [[nodiscard]] bool is_list() const noexcept { return is_list_; }
   [[nodiscard]] const std::vector<std::int64_t>& values() const noexcept { return values_; }
@@ -123,34 +130,54 @@ template <std::size_t N>
   detail::broadcast_together(result);
   return result;
 }
+template <std::same_as<array> A>  // (a template, so that braces mean the one above)
+[[nodiscard]] std::vector<A> broadcast_arrays(std::vector<A> arrays) {
+  detail::broadcast_together(arrays);
+  return arrays;
+}
 
 // ---- new arrays
 
 /// A copy of one dimension, in C order.
 [[nodiscard]] inline array flatten(const array& a) { return a.flatten(); }
 
+/// Arrays in braces, in a std::vector, or in a std::array, as broadcast_arrays and meshgrid give it.
+class array_list {
+ public:
+  array_list(std::initializer_list<array> list) : values_(list) {}
+  array_list(std::vector<array> list) : values_(std::move(list)) {}  // NOLINT(google-explicit-constructor)
+  template <std::size_t N>
+  array_list(const std::array<array, N>& list)  // NOLINT(google-explicit-constructor)
+      : values_(list.begin(), list.end()) {}
+
+  [[nodiscard]] const std::vector<array>& values() const noexcept { return values_; }
+
+ private:
+  std::vector<array> values_;
+};
+
 struct concatenate_options {
   std::optional<std::int64_t> axis = 0;      ///< std::nullopt: of the raveled arrays
-  std::optional<serried::dtype> dtype = {};  ///< default: the one that holds all (promote)
+  std::optional<serried::dtype> dtype = {};  ///< default: the one that holds all
 };
 /// One after the other along an axis that they have. Throws value_error when there are none, shape_error unless their
 /// other extents agree, index_error for an axis outside them, dtype_error as assign does.
-[[nodiscard]] SERRIED_API array concatenate(const std::vector<array>& arrays, const concatenate_options& options = {});
+[[nodiscard]] SERRIED_API array concatenate(const array_list& arrays, const concatenate_options& options = {});
 
 struct stack_options {
   std::int64_t axis = 0;                     ///< its place in the result
-  std::optional<serried::dtype> dtype = {};  ///< default: the one that holds all (promote)
+  std::optional<serried::dtype> dtype = {};  ///< default: the one that holds all
 };
 /// Side by side along a new axis. Throws as concatenate, shape_error unless all shapes are the same.
-[[nodiscard]] SERRIED_API array stack(const std::vector<array>& arrays, const stack_options& options = {});
+[[nodiscard]] SERRIED_API array stack(const array_list& arrays, const stack_options& options = {});
 /// Concatenated along axis 1; one-dimensional ones along axis 0.
-[[nodiscard]] SERRIED_API array hstack(const std::vector<array>& arrays, const create_options& options = {});
+[[nodiscard]] SERRIED_API array hstack(const array_list& arrays, const create_options& options = {});
 /// Concatenated along axis 0, where one-dimensional ones are rows.
-[[nodiscard]] SERRIED_API array vstack(const std::vector<array>& arrays, const create_options& options = {});
+[[nodiscard]] SERRIED_API array vstack(const array_list& arrays, const create_options& options = {});
 /// Concatenated along axis 2, each at least three-dimensional (atleast_3d).
-[[nodiscard]] SERRIED_API array dstack(const std::vector<array>& arrays);
+[[nodiscard]] SERRIED_API array dstack(const array_list& arrays);
 /// Concatenated along axis 1, where one-dimensional ones are columns.
-[[nodiscard]] SERRIED_API array column_stack(const std::vector<array>& arrays);
+[[nodiscard]] SERRIED_API array column_stack(const array_list& arrays);
 
 /// Along one axis, or of the flattened array.
 struct flat_axis_options {
@@ -158,28 +185,38 @@ struct flat_axis_options {
 };
 /// A copy with `values` behind the array. Throws as concatenate.
 [[nodiscard]] SERRIED_API array append(const array& a, const array& values, const flat_axis_options& options = {});
+/// The value has its own dtype, as in `full`.
+template <scalar_operand T>
+[[nodiscard]] array append(const array& a, const T& value, const flat_axis_options& options = {}) {
+  return append(a, full({}, value), options);
+}
 /// A copy with `values` before the index (up to the length) along the axis; broadcast and cast as assign does. Throws
 /// index_error for an index or axis outside the array.
 [[nodiscard]] SERRIED_API array insert(const array& a, std::int64_t index, const array& values,
                                        const flat_axis_options& options = {});
+/// The value is converted to the array's dtype as fill does.
+template <scalar_operand T>
+[[nodiscard]] array insert(const array& a, std::int64_t index, const T& value, const flat_axis_options& options = {}) {
+  return insert(a, index, full({}, value, {.dtype = a.dtype()}), options);
+}
 /// A copy without what stands at these indices along the axis. Throws index_error for an index or axis outside the
 /// array.
 // NOLINTNEXTLINE(readability-identifier-naming): `delete` is a keyword
 [[nodiscard]] SERRIED_API array delete_(const array& a, const integers& indices, const flat_axis_options& options = {});
 
 /// The array laid out as tiles, so many along each axis; the shorter of the two lists gets ones in front. Throws
-/// shape_error for a negative number.
+/// shape_error for a negative number or a result too large to address.
 [[nodiscard]] SERRIED_API array tile(const array& a, const dims& repetitions);
-/// Each element so many times, or element i along the axis counts[i] times (one pass for each run of equal counts).
-/// Throws value_error for a negative count, shape_error for a number of counts that is neither 1 nor the axis's length,
+/// Each element so many times, or element i along the axis repeats[i] times (one pass for each run of equal numbers).
+/// Throws value_error for a negative number, shape_error unless there is one or one for each element of the axis,
 /// index_error for an axis outside the array.
-[[nodiscard]] SERRIED_API array repeat(const array& a, const integers& counts, const flat_axis_options& options = {});
+[[nodiscard]] SERRIED_API array repeat(const array& a, const integers& repeats, const flat_axis_options& options = {});
 /// Shifted by shift[i] along axis[i] (a positive shift moves elements to higher indices), what leaves one end coming
 /// in at the other; {} for the axis: in the flattened array. One shift or one axis stands for all. Throws value_error
 /// for lists that do not match, index_error for an axis outside the array.
 [[nodiscard]] SERRIED_API array roll(const array& a, const dims& shift, const axes_options& options = {});
 /// The elements in C order, over and over, in a new shape; zeros if there are none. Throws shape_error for a negative
-/// extent.
+/// extent or a shape too large to address.
 [[nodiscard]] SERRIED_API array resize(const array& a, const shape& s);
 
 namespace detail {
@@ -224,7 +261,8 @@ struct pad_options {
   sides<scalar> constant_values = 0;  ///< converted to the array's dtype as fill does
 };
 /// A copy with `width` elements more on the sides of its axes. Throws value_error for a negative width, a list that is
-/// not one pair or one for each axis, or an empty axis that a mode other than constant should continue.
+/// not one pair or one for each axis, or an empty axis that a mode other than constant should continue, shape_error for
+/// a result too large to address, value_error or dtype_error for a constant that fill does not take.
 [[nodiscard]] SERRIED_API array pad(const array& a, const sides<std::int64_t>& width, const pad_options& options = {});
 
 }  // namespace serried::inline v0

@@ -22,8 +22,9 @@ class SERRIED_API axes {
   }
   explicit axes(const dims& list) : all_(false), list_(list) {}
 
-  /// Bit d set: dimension d of `ndim` is meant. Throws index_error outside it, value_error on a repetition.
-  [[nodiscard]] std::uint32_t mask(int ndim) const;
+  /// Bit d set: dimension d of `ndim` is meant. Throws index_error outside it, value_error on a repetition, naming
+  /// `operation`.
+  [[nodiscard]] std::uint32_t mask(int ndim, const char* operation) const;
 
   [[nodiscard]] bool all() const noexcept { return all_; }
   [[nodiscard]] const dims& list() const noexcept { return list_; }  ///< as given

@@ -13,8 +13,11 @@
 #include <serried/elementwise.hpp>
 #include <serried/error.hpp>
 #include <serried/expr.hpp>
+#include <serried/functions.hpp>
 #include <serried/index.hpp>
+#include <serried/indexing.hpp>
 #include <serried/io.hpp>
+#include <serried/logic.hpp>
 #include <serried/manipulation.hpp>
 #include <serried/memory.hpp>
 #include <serried/reduce.hpp>

@@ -34,6 +34,11 @@ class builder {
     mine().code.scalars.push_back(value);
     return emit({opcode::scalar, value.type, value.type, {last(mine().code.scalars)}});
   }
+  /// The array's elements of these numbers in C order (it is contiguous). `may_fail`: numbers may be beyond it.
+  std::uint16_t gather(const Array& a, std::uint16_t numbers, bool may_fail) {
+    const std::uint16_t slot = add_leaf(a, version_of(a), {}, true);
+    return emit({opcode::gather, dtype::int64, a.dtype(), {numbers, slot, static_cast<std::uint16_t>(!may_fail)}});
+  }
   std::uint16_t cast(std::uint16_t r, dtype to) {
     const dtype from = type_of(r);
     return from == to ? r : emit({opcode::cast, from, to, {r}});
@@ -162,6 +167,10 @@ std::uint16_t builder<Array>::append(state_ptr given) {
         i.args[0] = static_cast<std::uint16_t>(axis);
         break;
       }
+      case opcode::gather:
+        i.args[0] = registers[i.args[0]];
+        i.args[1] = leaves[i.args[1]];
+        break;
       default:
         for (int a = 0; a < argument_count(i.op); ++a) {
           auto& r = i.args[static_cast<std::size_t>(a)];

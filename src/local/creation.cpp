@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <utility>
 
 namespace serried::inline v0 {
@@ -74,7 +73,7 @@ array diag(const array& a, std::int64_t k) {
   if (a.ndim() == 2) return diagonal(a, {.offset = k});
   if (a.ndim() != 1)
     throw shape_error(fmt::format("diag: one or two dimensions are needed, not shape {}", to_string(a.shape())));
-  const std::int64_t n = a.size() + std::abs(k);
+  const std::int64_t n = sum_of_extents(a.size(), product_of_extents(k, k < 0 ? -1 : 1, "diag"), "diag");
   array result = zeros({n, n}, {.dtype = a.dtype()});
   assign(diagonal(result, {.offset = k}), a);
   return result;
@@ -104,6 +103,9 @@ array indices(const shape& s, const create_options& options) {
   const dtype type = options.dtype.value_or(dtype::int64);
   shape all = s;
   all.insert(0, s.size());
+  for (const std::int64_t n : s)
+    if (is_bool(type) && n > 2)
+      throw dtype_error(fmt::format("indices: shape {} has indices past 1, which bool does not hold", to_string(s)));
   array result = empty(all, {.dtype = type});
   for (int d = 0; d < s.size(); ++d) assign(result(d), positions(s, d).astype(type));
   return result;
@@ -149,6 +151,8 @@ array from_nested(const nested_values& list, const std::optional<dtype>& wanted)
 
 namespace detail {
 array from_host(const void* values, dtype type, const shape& s) {
+  // Foreign bytes may be other than 0 and 1.
+  if (is_bool(type)) return from_host(values, dtype::uint8, s).astype(type).eval();
   const array a = empty(s, {.dtype = type});
   const storage& data = *a.data_storage();
   data.device()->copy_from_host(data.data(), values, data.bytes());

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <memory_resource>
 #include <optional>
 #include <span>
@@ -182,11 +183,21 @@ array evaluate(const expr_state<array>& e) {
 
 void check_target(const array& target) {
   if (target.size() == 0) return;
-  for (int d = 0; d < target.ndim(); ++d)
-    if (target.strides()[d] == 0 && target.shape()[d] > 1)
+  const auto step = [&](std::int64_t d) { return std::abs(target.strides()[static_cast<int>(d)]); };
+  dims order;  // from the dimension along which elements are the closest; in C order that is the last one
+  for (int d = target.ndim() - 1; d >= 0; --d)
+    if (target.shape()[d] > 1) order.push_back(d);
+  std::sort(order.begin(), order.end(), [&](std::int64_t x, std::int64_t y) { return step(x) < step(y); });
+  // Each dimension must step over all that the closer ones span: then no two elements meet.
+  auto span = static_cast<std::int64_t>(item_size(target.dtype()));
+  for (const std::int64_t d : order) {
+    if (step(d) < span)
       throw value_error(
-          fmt::format("assignment: the target of shape {} is a broadcast view whose elements share memory",
-                      to_string(target.shape())));
+          fmt::format("assignment: elements of the target, a view of shape {} and strides {}, share "
+                      "memory (it broadcasts, or its windows overlap); copy() it first",
+                      to_string(target.shape()), to_string(target.strides())));
+    span += (target.shape()[static_cast<int>(d)] - 1) * step(d);
+  }
 }
 
 write_target::write_target(const array& target, bool reads_overlap, bool may_swap)

@@ -1,5 +1,6 @@
 // Expressions over local arrays.
 #include <serried/array.hpp>
+#include <serried/error.hpp>
 
 #include "local/evaluate.hpp"
 #include "local/expr_impl.hpp"
@@ -9,6 +10,8 @@ namespace serried::inline v0 {
 template class basic_expr<array>;
 
 namespace detail {
+void throw_moved_from() { throw value_error("an expression that was moved from is used"); }
+
 template expr apply(opcode, std::span<argument<array>>);
 template bounded<array> make_bounded(const expr&, std::vector<boundary_pair>);
 template expr make_at(expr, const dims&);

@@ -83,6 +83,7 @@ inline faces resolve_boundary(const boundary_pair& p, dtype type) {
 
 // Comparing with an integer that the arrays' dtype does not hold has an answer all the same.
 inline dtype type_beside(opcode op, const scalar& number, dtype arrays) {
+  if (op == opcode::ldexp) return number.alone();  // an exponent is an integer, whatever the numbers are
   const dtype type = number.beside(arrays);
   const bool compares = op >= opcode::equal && op <= opcode::greater_equal;
   return compares && is_integer(type) && !number.fits(type) ? promote(type, number.alone()) : type;
@@ -258,7 +259,7 @@ basic_expr<Array> make_reduction(reduce_kind what, const basic_expr<Array>& e, c
 
   builder<Array> b(part->shape);
   auto state = std::make_shared<expr_state<Array>>(b.finish(std::vector{b.cast(b.append(part), type)}));
-  reduction_root root{{what, options.axis.mask(part->shape.size()), type}, options.keepdims, {}};
+  reduction_root root{{what, options.axis.mask(part->shape.size(), operation), type}, options.keepdims, {}};
   bool empty_axis = false;
   for (int d = 0; d < part->shape.size(); ++d) {
     const std::int64_t n = part->shape[d];
@@ -291,17 +292,17 @@ basic_expr<Array>::basic_expr(const bounded<Array>& a)
 
 template <class Array>
 const serried::shape& basic_expr<Array>::shape() const {
-  return state_->root ? state_->root->shape : state_->shape;
+  return state()->root ? state()->root->shape : state()->shape;
 }
 
 template <class Array>
 serried::dtype basic_expr<Array>::dtype() const {
-  return state_->type;
+  return state()->type;
 }
 
 template <class Array>
 Array basic_expr<Array>::eval() const {
-  return evaluate(*state_);
+  return evaluate(*state());
 }
 
 template <class Array>
@@ -346,6 +347,8 @@ basic_expr<Array> basic_expr<Array>::max(const reduce_options& options) const {
 
 template <class Array>
 basic_expr<Array> basic_expr<Array>::select(const std::vector<index_item>& items) const {
+  if constexpr (std::is_same_v<Array, array>)
+    if (has_index_arrays(items)) return select_elements(detail::as_array(*this), items);
   const auto part = detail::elementwise(*this);
   const selection s = resolve_selection(items, part->shape, "index");
   if (detail::is_leaf(*part)) return basic_expr(detail::as_array(*this).select(items));

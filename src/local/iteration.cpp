@@ -35,6 +35,8 @@ class walker {
     result_.loads.reserve(p.loads.size());
     result_.outputs.reserve(outputs.size());
     for (const leaf_load& l : p.loads) result_.loads.push_back(path_of(leaves[l.leaf], l));
+    for (const std::uint16_t slot : gathered_leaves(p))
+      result_.gathers.push_back({leaves[slot].data, element_count(leaves[slot].extent)});
     for (const output_binding& o : outputs) {
       const auto item = static_cast<std::int64_t>(item_size(o.type));
       result_.outputs.push_back({o.data,

@@ -44,6 +44,12 @@ struct load_path {
   [[nodiscard]] bool uniform() const;
 };
 
+/// A leaf that gathers read.
+struct gather_source {
+  const std::byte* data;
+  std::int64_t count;  ///< elements
+};
+
 struct output_path {
   std::byte* data;
   std::int64_t item;
@@ -69,9 +75,10 @@ struct iteration_dim {
 /// where all strides allow. Nothing may be left: then there is one element.
 struct iteration {
   std::vector<iteration_dim> dims;
-  std::vector<load_path> loads;      ///< per load of the program
-  std::vector<output_path> outputs;  ///< per output binding
-  std::vector<index_path> indices;   ///< per output axis of the box
+  std::vector<load_path> loads;        ///< per load of the program
+  std::vector<output_path> outputs;    ///< per output binding
+  std::vector<index_path> indices;     ///< per output axis of the box
+  std::vector<gather_source> gathers;  ///< per leaf of gathered_leaves()
 
   /// Gives the dimensions the order `from` (old numbers, outermost first; dimensions of length 1 may be left out). −1
   /// stands for a new one of length 1.

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace serried::inline v0 {
@@ -27,32 +29,38 @@ std::pair<array, int> lay_out(const array& a, const flat_axis_options& options, 
   return {a, resolve_axis(*options.axis, a.ndim(), operation)};
 }
 
+// NumPy's result_type. Promotion two by two depends on the order (int16 and uint16 meet in int32, which float32 does
+// not hold, yet it holds both); from the highest dtype down, it gives the smallest that holds all.
+dtype common_dtype(const std::vector<array>& arrays) {
+  std::vector<dtype> types;
+  for (const array& a : arrays) types.push_back(a.dtype());
+  std::sort(types.begin(), types.end(), std::greater<>());
+  return std::accumulate(types.begin(), types.end(), types.front(), promote);
+}
+
 void check_joinable(const std::vector<array>& arrays, const char* operation) {
   if (arrays.empty()) throw value_error(fmt::format("{}: at least one array is needed", operation));
 }
 
-}  // namespace
-
-array concatenate(const std::vector<array>& arrays, const concatenate_options& options) {
-  check_joinable(arrays, "concatenate");
-  if (!options.axis) return concatenate(each(arrays, ravel), {.axis = 0, .dtype = options.dtype});
+array join(const std::vector<array>& arrays, const concatenate_options& options, const char* operation) {
+  check_joinable(arrays, operation);
+  if (!options.axis) return join(each(arrays, ravel), {.axis = 0, .dtype = options.dtype}, operation);
   const array& first = arrays.front();
-  if (first.ndim() == 0) throw shape_error("concatenate: 0-dimensional arrays have no axis to join along");
-  const int axis = resolve_axis(*options.axis, first.ndim(), "concatenate");
+  if (first.ndim() == 0)
+    throw shape_error(fmt::format("{}: 0-dimensional arrays have no axis to join along", operation));
+  const int axis = resolve_axis(*options.axis, first.ndim(), operation);
 
   shape s = first.shape();
   s[axis] = 0;
-  dtype type = first.dtype();
   for (const array& a : arrays) {
     shape others = a.shape();
     if (a.ndim() == s.size()) others[axis] = s[axis];
     if (others != s)
-      throw shape_error(fmt::format("concatenate: shapes {} and {} must agree but for axis {}",
+      throw shape_error(fmt::format("{}: shapes {} and {} must agree but for axis {}", operation,
                                     to_string(first.shape()), to_string(a.shape()), axis));
-    s[axis] += a.shape()[axis];
-    type = promote(type, a.dtype());
+    s[axis] = sum_of_extents(s[axis], a.shape()[axis], operation);
   }
-  array result = empty(s, {.dtype = options.dtype.value_or(type)});
+  array result = empty(s, {.dtype = options.dtype ? *options.dtype : common_dtype(arrays)});
   std::int64_t start = 0;
   for (const array& a : arrays) {
     const std::int64_t end = start + a.shape()[axis];
@@ -62,7 +70,14 @@ array concatenate(const std::vector<array>& arrays, const concatenate_options& o
   return result;
 }
 
-array stack(const std::vector<array>& arrays, const stack_options& options) {
+}  // namespace
+
+array concatenate(const array_list& arrays, const concatenate_options& options) {
+  return join(arrays.values(), options, "concatenate");
+}
+
+array stack(const array_list& list, const stack_options& options) {
+  const std::vector<array>& arrays = list.values();
   check_joinable(arrays, "stack");
   const shape& s = arrays.front().shape();
   const int axis = resolve_axis(options.axis, s.size() + 1, "stack");
@@ -71,24 +86,25 @@ array stack(const std::vector<array>& arrays, const stack_options& options) {
       throw shape_error(fmt::format("stack: shapes {} and {} must be the same", to_string(s), to_string(a.shape())));
     return expand_dims(a, axis);
   });
-  return concatenate(expanded, {.axis = axis, .dtype = options.dtype});
+  return join(expanded, {.axis = axis, .dtype = options.dtype}, "stack");
 }
 
-array hstack(const std::vector<array>& arrays, const create_options& options) {
-  check_joinable(arrays, "hstack");
-  const auto parts = each(arrays, atleast_1d);
-  return concatenate(parts, {.axis = parts.front().ndim() == 1 ? 0 : 1, .dtype = options.dtype});
+array hstack(const array_list& arrays, const create_options& options) {
+  check_joinable(arrays.values(), "hstack");
+  const auto parts = each(arrays.values(), atleast_1d);
+  return join(parts, {.axis = parts.front().ndim() == 1 ? 0 : 1, .dtype = options.dtype}, "hstack");
 }
-array vstack(const std::vector<array>& arrays, const create_options& options) {
-  return concatenate(each(arrays, atleast_2d), {.dtype = options.dtype});
+array vstack(const array_list& arrays, const create_options& options) {
+  return join(each(arrays.values(), atleast_2d), {.dtype = options.dtype}, "vstack");
 }
-array dstack(const std::vector<array>& arrays) { return concatenate(each(arrays, atleast_3d), {.axis = 2}); }
-array column_stack(const std::vector<array>& arrays) {
-  return concatenate(each(arrays, [](const array& a) { return a.ndim() < 2 ? atleast_2d(a).T() : a; }), {.axis = 1});
+array dstack(const array_list& arrays) { return join(each(arrays.values(), atleast_3d), {.axis = 2}, "dstack"); }
+array column_stack(const array_list& arrays) {
+  const auto columns = each(arrays.values(), [](const array& a) { return a.ndim() < 2 ? atleast_2d(a).T() : a; });
+  return join(columns, {.axis = 1}, "column_stack");
 }
 
 array append(const array& a, const array& values, const flat_axis_options& options) {
-  return concatenate({a, values}, {.axis = options.axis});
+  return join({a, values}, {.axis = options.axis}, "append");
 }
 
 array insert(const array& a, std::int64_t index, const array& values, const flat_axis_options& options) {
@@ -102,7 +118,7 @@ array insert(const array& a, std::int64_t index, const array& values, const flat
   added = moveaxis(added, 0, axis);
   shape s = from.shape();
   const std::int64_t count = added.shape()[axis];
-  s[axis] += count;
+  s[axis] = sum_of_extents(s[axis], count, "insert");
   array result = empty(s, {.dtype = a.dtype()});
   assign(along(result, axis, slice(at, at + count)), added);
   assign(along(result, axis, slice(0, at)), along(from, axis, slice(0, at)));
@@ -129,6 +145,7 @@ array delete_(const array& a, const integers& indices, const flat_axis_options& 
   }
   return kept.empty() ? along(from, axis, slice(0, 0)).copy() : concatenate(kept, {.axis = axis});
 }
+
 array tile(const array& a, const dims& repetitions) {
   // Each axis that repeats goes through an axis of its own, along which nothing moves.
   dims s = a.shape();
@@ -146,14 +163,14 @@ array tile(const array& a, const dims& repetitions) {
     }
     apart.push_back(s[d]);
     broadcast.push_back(s[d]);
-    result.push_back(s[d] * repeats[d]);
+    result.push_back(product_of_extents(s[d], repeats[d], "tile"));
   }
   return a.reshape(apart).broadcast_to(broadcast).copy().reshape(result);
 }
 
-array repeat(const array& a, const integers& each, const flat_axis_options& options) {
+array repeat(const array& a, const integers& repeats, const flat_axis_options& options) {
   const auto [from, axis] = lay_out(a, options, "repeat");
-  const std::vector<std::int64_t>& counts = each.values();
+  const std::vector<std::int64_t>& counts = repeats.values();
   const std::int64_t n = from.shape()[axis];
   struct run {
     slice elements;
@@ -177,9 +194,7 @@ array repeat(const array& a, const integers& each, const flat_axis_options& opti
   s[axis] = 0;
   for (const run& r : runs) {
     if (r.count < 0) throw value_error(fmt::format("repeat: a count of {}", r.count));
-    std::int64_t added = 0;
-    if (__builtin_mul_overflow(r.length, r.count, &added) || __builtin_add_overflow(s[axis], added, &s[axis]))
-      throw shape_error(fmt::format("repeat: axis {} would be too long", axis));
+    s[axis] = sum_of_extents(s[axis], product_of_extents(r.length, r.count, "repeat"), "repeat");
   }
   array result = empty(s, {.dtype = a.dtype()});
   std::int64_t start = 0;
@@ -228,7 +243,7 @@ array roll(const array& a, const dims& shift, const axes_options& options) {
 array resize(const array& a, const shape& s) {
   const std::int64_t count = element_count(s);
   if (a.size() == 0) return zeros(s, {.dtype = a.dtype()});
-  return tile(a.ravel(), (count + a.size() - 1) / a.size())(slice(0, count)).reshape(s);
+  return tile(a.ravel(), count / a.size() + (count % a.size() != 0))(slice(0, count)).reshape(s);
 }
 
 }  // namespace serried::inline v0

@@ -19,6 +19,10 @@ namespace serried::inline v0 {
 
 /// args are registers of earlier instructions unless said otherwise above. For an operation, all operands have
 /// dtype `in` (the first operand of `where` is bool) and the result has dtype `out`.
+///
+/// A gather reads element number 0, 1, … in C order of a leaf that is bound whole, contiguous and aligned, whatever
+/// shape and boundary it has. Beyond the leaf nothing is read: the value is 0, and the program fails unless args[2] is
+/// not 0.
 struct instruction {
   opcode op;
   dtype in;
@@ -50,11 +54,27 @@ struct program {
   std::vector<std::uint16_t> outputs;  ///< registers that are stored, one per output binding
 };
 
-/// True when running the program can fail half-way: integers to negative integer powers.
-[[nodiscard]] inline bool may_fail(const program& p) {
-  return std::any_of(p.code.begin(), p.code.end(),
-                     [](const instruction& i) { return i.op == opcode::power && is_signed_integer(i.in); });
+/// What can go wrong while a program runs.
+enum class failure : std::uint8_t {
+  none,
+  negative_power,  ///< an integer to a negative integer power
+  outside,         ///< a gather beyond its leaf
+};
+/// How running the instruction can fail.
+[[nodiscard]] constexpr failure failure_of(const instruction& i) {
+  if (i.op == opcode::power && is_signed_integer(i.in)) return failure::negative_power;
+  return i.op == opcode::gather && i.args[2] == 0 ? failure::outside : failure::none;
 }
+/// Throws value_error or index_error; nothing for `none`.
+void report(failure what);
+
+/// True when running the program can fail half-way.
+[[nodiscard]] inline bool may_fail(const program& p) {
+  return std::any_of(p.code.begin(), p.code.end(), [](const instruction& i) { return failure_of(i) != failure::none; });
+}
+
+/// The leaf slots that gathers read, each once.
+[[nodiscard]] std::vector<std::uint16_t> gathered_leaves(const program& p);
 
 /// What lies outside an array, beyond one face of one dimension of length N.
 enum class boundary_kind : std::uint8_t {
@@ -87,8 +107,7 @@ struct leaf_binding {
 };
 
 /// What lies around the rows (along the last dimension) of a box that is written, up to the ends of the array's own
-/// rows. It may be overwritten with the values that it has; nobody else writes there meanwhile. So few elements of
-/// memory lie between two rows of the box that filling the gap is cheaper than leaving it.
+/// rows. It may be overwritten with the values that it has; nobody else writes there meanwhile.
 struct rim {
   const std::byte* data = nullptr;  ///< has the same values: address of the element at the box's lo, of like strides
   std::int64_t before = 0, behind = 0;

@@ -44,18 +44,30 @@ std::int64_t as_int64(const scalar& s) {
 }
 bool is_integral(const scalar& s) { return is_integer(s.alone()) || is_bool(s.alone()); }
 
+template <class T>
+[[noreturn]] void too_long(T start, T stop, T step) {
+  throw shape_error(fmt::format("arange: {} to {} by {} are more numbers than 63 bits can count", start, stop, step));
+}
+
 std::int64_t integer_count(std::int64_t start, std::int64_t stop, std::int64_t step) {
-  std::int64_t span = 0;
-  if (__builtin_sub_overflow(stop, start, &span)) throw shape_error("arange: the range is too long");
-  return (step > 0) == (span > 0) && span != 0 ? (span - (step > 0 ? 1 : -1)) / step + 1 : 0;
+  if (step > 0 ? start >= stop : start <= stop) return 0;
+  // (The way from start to stop may be longer than int64 says.)
+  const auto from = static_cast<std::uint64_t>(start);
+  const auto to = static_cast<std::uint64_t>(stop);
+  const auto by = static_cast<std::uint64_t>(step);
+  const std::uint64_t count = (step > 0 ? (to - from - 1) / by : (from - to - 1) / (0 - by)) + 1;
+  if (!std::in_range<std::int64_t>(count)) too_long(start, stop, step);
+  return static_cast<std::int64_t>(count);
 }
 
 std::int64_t floating_count(double start, double stop, double step) {
   const double span = stop - start;
   const double steps = span / step;
+  if (!std::isfinite(start) || !std::isfinite(stop) || std::isnan(step))
+    throw value_error(fmt::format("arange: {} to {} by {} is not finite", start, stop, step));
   if (steps == 0 && span != 0) return std::signbit(steps) ? 0 : 1;
   const double count = std::ceil(steps);
-  if (!(count < 0x1p62)) throw value_error(fmt::format("arange: {} to {} by {} is not finite", start, stop, step));
+  if (count >= 0x1p63) too_long(start, stop, step);
   return count > 0 ? static_cast<std::int64_t>(count) : 0;
 }
 
@@ -88,7 +100,10 @@ array arange(const scalar& start, const scalar& stop, const scalar& step, const 
     for (const std::int64_t v : {first, second})
       if (!scalar(v).fits(type)) throw value_error(fmt::format("arange: {} is out of range for {}", v, name(type)));
     if (is_bool(type) && n > 2) throw dtype_error(fmt::format("arange: {} numbers of dtype bool; at most 2", n));
-    return (i * (second - first) + first).astype(type).eval();
+    std::int64_t by = 0;
+    if (__builtin_sub_overflow(second, first, &by))
+      throw value_error(fmt::format("arange: from {} to {} is a step past int64", first, second));
+    return (i * by + first).astype(type).eval();
   }
   const dtype work = type == dtype::float64 || type == dtype::complex128 ? dtype::float64 : dtype::float32;
   const double first = rounded(as_double(start), type);
@@ -108,6 +123,11 @@ expr counting(std::int64_t count, const char* operation) {
   return positions({count}, 0);
 }
 
+// (Rounding may leave the last one beside the end.)
+expr ending_in(double stop, const expr& values, const expr& i, bool endpoint) {
+  return endpoint && i.size() > 1 ? where(i == i.size() - 1, stop, values) : values;
+}
+
 expr spaced(const expr& i, double start, double stop, bool endpoint) {
   const std::int64_t count = i.size();
   const std::int64_t intervals = endpoint ? count - 1 : count;
@@ -115,7 +135,7 @@ expr spaced(const expr& i, double start, double stop, bool endpoint) {
   const double step = span / static_cast<double>(intervals);
   // (The step may underflow where the span does not.)
   const expr values = (intervals <= 0 ? i * span : step == 0 ? i / intervals * span : i * step) + start;
-  return endpoint && count > 1 ? where(i == count - 1, stop, values) : values;
+  return ending_in(stop, values, i, endpoint);
 }
 
 }  // namespace
@@ -137,8 +157,7 @@ array geomspace(double start, double stop, std::int64_t count, const linspace_op
   const double sign = start < 0 ? -1 : 1;
   const expr i = counting(count, "geomspace");
   const expr inner = power(10.0, spaced(i, std::log10(start * sign), std::log10(stop * sign), options.endpoint)) * sign;
-  const expr values = where(i == 0, start, inner);
-  return (options.endpoint && count > 1 ? where(i == count - 1, stop, values) : values)
+  return ending_in(stop, where(i == 0, start, inner), i, options.endpoint)
       .astype(options.dtype.value_or(dtype::float64))
       .eval();
 }

@@ -17,6 +17,8 @@ template <class Array>
     const Array& a = e.leaves[s].data;
     if (!may_overlap(a, target)) continue;
     if (!same_view(a, target)) return true;
+    for (const instruction& i : e.code.code)
+      if (i.op == opcode::gather && i.args[1] == s) return true;
     for (const leaf_load& ld : e.code.loads)
       if (ld.leaf == s && !ld.offset.empty()) return true;
   }

@@ -8,8 +8,22 @@
 
 namespace serried::inline v0 {
 
+index_item::index_item(const array& indices) : index_item(expr(indices)) {}
+index_item::index_item(const expr& indices) : kind_(kind::array), slice_(_, _), indices_(indices.state()) {}
+
+expr index_item::indices() const { return expr(indices_); }
+
+bool has_index_arrays(const std::vector<index_item>& items) {
+  return std::any_of(items.begin(), items.end(), [](const auto& i) { return i.type() == index_item::kind::array; });
+}
+
 selection resolve_selection(const std::vector<index_item>& items, const shape& s, const char* operation) {
   using kind = index_item::kind;
+  if (has_index_arrays(items))
+    throw value_error(
+        fmt::format("{}: an array of indices makes no view; a(indices) and take(a, indices) give what it picks from an "
+                    "array on one device",
+                    operation));
   int consumed = 0;
   int ellipses = 0;
   for (const auto& item : items) {
@@ -55,6 +69,7 @@ selection resolve_selection(const std::vector<index_item>& items, const shape& s
         ++d;
         break;
       }
+      case kind::array: break;  // refused above
       case kind::slice: {
         const slice& range = item.range();
         const std::int64_t n = s[d];

@@ -3,6 +3,9 @@
 #include <serried/error.hpp>
 #include <serried/manipulation.hpp>
 
+#include "local/builder.hpp"
+#include "local/evaluate.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +15,11 @@ namespace serried::inline v0 {
 
 namespace {
 
-bool contains(const dims& list, std::int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
-
-dims all_axes(int ndim) {
-  dims result;
-  for (int d = 0; d < ndim; ++d) result.push_back(d);
-  return result;
+/// The item at these places of an index, all of the other axes.
+std::vector<index_item> items_at(const dims& places, int ndim, const index_item& item) {
+  std::vector<index_item> items(static_cast<std::size_t>(ndim), _);
+  for (const std::int64_t d : places) items[static_cast<std::size_t>(d)] = item;
+  return items;
 }
 
 void need_dimensions(const array& a, int ndim, const char* operation) {
@@ -26,34 +28,29 @@ void need_dimensions(const array& a, int ndim, const char* operation) {
                                   ndim == 1 ? "" : "s", to_string(a.shape())));
 }
 
-}  // namespace
-
-int resolve_axis(std::int64_t axis, int ndim, const char* operation) {
-  const std::int64_t d = axis < 0 ? axis + ndim : axis;
-  if (d < 0 || d >= ndim)
-    throw index_error(fmt::format("{}: axis {} is out of range for {} dimensions", operation, axis, ndim));
-  return static_cast<int>(d);
+[[noreturn]] void too_long(std::int64_t x, const char* sign, std::int64_t y, const char* operation) {
+  throw shape_error(fmt::format("{}: an extent of {} {} {} is more than 63 bits can count", operation, x, sign, y));
 }
 
-dims resolve_axes(const dims& axes, int ndim, const char* operation) {
-  dims result;
-  for (const std::int64_t axis : axes) {
-    const int d = resolve_axis(axis, ndim, operation);
-    if (contains(result, d)) throw value_error(fmt::format("{}: axis {} is given twice", operation, axis));
-    result.push_back(d);
-  }
+}  // namespace
+
+std::int64_t sum_of_extents(std::int64_t x, std::int64_t y, const char* operation) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(x, y, &result)) too_long(x, "+", y, operation);
   return result;
 }
 
-array along(const array& a, int axis, const index_item& item) {
-  std::vector<index_item> items(static_cast<std::size_t>(axis), _);
-  items.push_back(item);
-  return a.select(items);
+std::int64_t product_of_extents(std::int64_t x, std::int64_t y, const char* operation) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(x, y, &result)) too_long(x, "*", y, operation);
+  return result;
 }
 
+array along(const array& a, int axis, const index_item& item) { return a.select(items_at(axis, a.ndim(), item)); }
+
 expr positions(const shape& s, int axis) {
-  const array like = empty({}, {.dtype = dtype::bool_});
-  return index(like.broadcast_to(s), axis);
+  builder<array> b(s);
+  return b.finish(b.emit({opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(axis)}}));
 }
 
 array moveaxis(const array& a, const dims& source, const dims& destination) {
@@ -67,7 +64,7 @@ array moveaxis(const array& a, const dims& source, const dims& destination) {
   std::int64_t rest = 0;
   for (std::int64_t& axis : order) {
     if (axis >= 0) continue;
-    while (contains(from, rest)) ++rest;
+    while (std::find(from.begin(), from.end(), rest) != from.end()) ++rest;
     axis = rest++;
   }
   return a.transpose(order);
@@ -82,28 +79,22 @@ array array::swapaxes(std::int64_t axis1, std::int64_t axis2) const {
 array array::squeeze() const { return serried::squeeze(*this); }
 
 array squeeze(const array& a, const axes_options& options) {
-  const bool all = options.axis.all();
-  std::vector<index_item> items(static_cast<std::size_t>(a.ndim()), _);
-  for (const std::int64_t d : all ? all_axes(a.ndim()) : resolve_axes(options.axis.list(), a.ndim(), "squeeze")) {
-    if (a.shape()[static_cast<int>(d)] == 1) items[static_cast<std::size_t>(d)] = 0;
-    else if (!all)
+  dims gone;
+  for (const std::int64_t d : resolve_axes(options.axis, a.ndim(), "squeeze")) {
+    if (a.shape()[static_cast<int>(d)] == 1) gone.push_back(d);
+    else if (!options.axis.all())
       throw shape_error(fmt::format("squeeze: axis {} of shape {} is not of length 1", d, to_string(a.shape())));
   }
-  return a.select(items);
+  return a.select(items_at(gone, a.ndim(), 0));
 }
 
 array expand_dims(const array& a, const dims& axis) {
   const int ndim = a.ndim() + axis.size();
-  std::vector<index_item> items(static_cast<std::size_t>(ndim), _);
-  for (const std::int64_t d : resolve_axes(axis, ndim, "expand_dims")) items[static_cast<std::size_t>(d)] = newaxis;
-  return a.select(items);
+  return a.select(items_at(resolve_axes(axis, ndim, "expand_dims"), ndim, newaxis));
 }
 
 array flip(const array& a, const axes_options& options) {
-  const dims axes = options.axis.all() ? all_axes(a.ndim()) : resolve_axes(options.axis.list(), a.ndim(), "flip");
-  std::vector<index_item> items(static_cast<std::size_t>(a.ndim()), _);
-  for (const std::int64_t d : axes) items[static_cast<std::size_t>(d)] = slice(_, _, -1);
-  return a.select(items);
+  return a.select(items_at(resolve_axes(options.axis, a.ndim(), "flip"), a.ndim(), slice(_, _, -1)));
 }
 
 array rot90(const array& a, std::int64_t k, const rot90_options& options) {
@@ -133,7 +124,7 @@ array sliding_window_view(const array& a, const shape& window, const axes_option
     if (window[i] < 0 || window[i] > s[d])
       throw value_error(
           fmt::format("{}: window {} does not fit in shape {}", operation, to_string(window), to_string(a.shape())));
-    s[d] -= window[i] - 1;
+    s[d] = sum_of_extents(s[d], 1 - window[i], operation);
     s.push_back(window[i]);
     st.push_back(a.strides()[d]);
   }
@@ -141,7 +132,7 @@ array sliding_window_view(const array& a, const shape& window, const axes_option
 }
 
 array diagonal(const array& a, const diagonal_options& options) {
-  const dims pair = resolve_axes({options.axis1, options.axis2}, a.ndim(), "diagonal");
+  const dims pair = resolve_axes(dims{options.axis1, options.axis2}, a.ndim(), "diagonal");
   const auto row = static_cast<int>(pair[0]);
   const auto column = static_cast<int>(pair[1]);
   const std::int64_t k = options.offset;
@@ -159,23 +150,17 @@ array diagonal(const array& a, const diagonal_options& options) {
   return {a.data_storage(), a.offset() + start, s, st, a.dtype()};
 }
 
-std::vector<array> split(const array& a, const integers& where, const split_options& options) {
-  const std::int64_t n = a.shape()[resolve_axis(options.axis, a.ndim(), "split")];
-  if (!where.is_list() && where.values()[0] > 0 && n % where.values()[0] != 0)
-    throw value_error(fmt::format("split: {} parts do not divide axis {} of shape {} (array_split makes uneven parts)",
-                                  where.values()[0], options.axis, to_string(a.shape())));
-  return array_split(a, where, options);
-}
+namespace {
 
-std::vector<array> array_split(const array& a, const integers& where, const split_options& options) {
-  const int axis = resolve_axis(options.axis, a.ndim(), "split");
+std::vector<array> cut(const array& a, const integers& where, std::int64_t along_axis, const char* operation) {
+  const int axis = resolve_axis(along_axis, a.ndim(), operation);
   const std::int64_t n = a.shape()[axis];
   std::vector<std::int64_t> ends;
   if (where.is_list()) {
     ends = where.values();
   } else {
     const std::int64_t parts = where.values()[0];
-    if (parts < 1) throw value_error(fmt::format("split: {} parts; at least 1 is needed", parts));
+    if (parts < 1) throw value_error(fmt::format("{}: {} parts; at least 1 is needed", operation, parts));
     for (std::int64_t i = 1; i < parts; ++i) ends.push_back(i * (n / parts) + std::min(i, n % parts));
   }
   ends.push_back(n);
@@ -188,17 +173,33 @@ std::vector<array> array_split(const array& a, const integers& where, const spli
   return result;
 }
 
+std::vector<array> cut_evenly(const array& a, const integers& where, std::int64_t axis, const char* operation) {
+  const std::int64_t n = a.shape()[resolve_axis(axis, a.ndim(), operation)];
+  if (!where.is_list() && where.values()[0] > 0 && n % where.values()[0] != 0)
+    throw value_error(fmt::format("{}: {} parts do not divide axis {} of shape {} (array_split makes uneven parts)",
+                                  operation, where.values()[0], axis, to_string(a.shape())));
+  return cut(a, where, axis, operation);
+}
+
+}  // namespace
+
+std::vector<array> split(const array& a, const integers& where, const split_options& options) {
+  return cut_evenly(a, where, options.axis, "split");
+}
+std::vector<array> array_split(const array& a, const integers& where, const split_options& options) {
+  return cut(a, where, options.axis, "array_split");
+}
 std::vector<array> hsplit(const array& a, const integers& where) {
   need_dimensions(a, 1, "hsplit");
-  return split(a, where, {.axis = a.ndim() > 1 ? 1 : 0});
+  return cut_evenly(a, where, a.ndim() > 1 ? 1 : 0, "hsplit");
 }
 std::vector<array> vsplit(const array& a, const integers& where) {
   need_dimensions(a, 2, "vsplit");
-  return split(a, where, {.axis = 0});
+  return cut_evenly(a, where, 0, "vsplit");
 }
 std::vector<array> dsplit(const array& a, const integers& where) {
   need_dimensions(a, 3, "dsplit");
-  return split(a, where, {.axis = 2});
+  return cut_evenly(a, where, 2, "dsplit");
 }
 
 namespace detail {

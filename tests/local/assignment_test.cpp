@@ -1,11 +1,13 @@
 // Names bind, indexing writes; the right side is as if read first.
 #include <serried/array.hpp>
 #include <serried/creation.hpp>
+#include <serried/manipulation.hpp>
 #include <serried/memory.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -92,6 +94,57 @@ TEST(assignment, broadcasts_and_casts_as_same_kind) {
   EXPECT_THROW(n += 0.5, sr::dtype_error);
   EXPECT_THROW(n /= 2, sr::dtype_error);
   EXPECT_EQ(values(n), (ints{0, 1, 2}));  // nothing was lost
+}
+
+TEST(assignment, elements_that_share_memory_are_not_written) {
+  const sr::array v = counting({5});
+  const sr::array m = counting({3, 4});
+  const sr::array windows = sr::sliding_window_view(v, 2);
+  const sr::array targets[] = {windows,
+                               windows.T(),
+                               windows(sr::slice(_, _, -1)),
+                               sr::sliding_window_view(v, 3)(sr::slice(_, _, 2)),
+                               sr::sliding_window_view(m, {2, 2}),
+                               sr::sliding_window_view(m, 2, {.axis = 0}),
+                               sr::sliding_window_view(m, 1, {.axis = 0})(_, _, sr::newaxis).broadcast_to({3, 4, 2, 1}),
+                               m(0).broadcast_to({2, 4}),
+                               v(0).broadcast_to({2}),
+                               sr::diagonal(m.broadcast_to({2, 3, 4}), {.axis1 = 1, .axis2 = 2})};
+  for (sr::array t : targets) {
+    EXPECT_THROW(t += 1, sr::value_error) << t.shape() << t.strides();
+    EXPECT_THROW(t(sr::ellipsis) = 1, sr::value_error) << t.shape() << t.strides();
+    EXPECT_THROW(sr::assign({t}, {t + 1}), sr::value_error) << t.shape() << t.strides();
+  }
+  EXPECT_EQ(values(v), values(counting({5})));
+  EXPECT_EQ(values(m), values(counting({3, 4})));
+}
+
+TEST(assignment, views_without_shared_elements_are_written) {
+  const sr::array v = counting({5});
+  sr::array apart = sr::sliding_window_view(v, 2)(sr::slice(_, _, 2));
+  apart *= 10;
+  EXPECT_EQ(values(v), (ints{0, 10, 20, 30, 4}));
+  sr::array whole = sr::sliding_window_view(v, 5);
+  whole += 1;
+  EXPECT_EQ(values(v), (ints{1, 11, 21, 31, 5}));
+  sr::sliding_window_view(v, 0)(sr::ellipsis) = 7;  // no elements at all
+  v(sr::slice(0, 0)).broadcast_to({3, 0})(sr::ellipsis) = 7;
+  EXPECT_EQ(values(v), (ints{1, 11, 21, 31, 5}));
+
+  const auto negate = [](sr::array view) { view *= -1; };
+  const sr::array m = counting({2, 3, 4});
+  negate(m(1).broadcast_to({1, 3, 4})(sr::slice(_, _, -1)));
+  negate(m(1).T()(sr::slice(_, _, -2)));  // columns 3 and 1
+  EXPECT_EQ(values(m(1)), (ints{-12, 13, -14, 15, -16, 17, -18, 19, -20, 21, -22, 23}));
+  negate(sr::diagonal(m(0)));
+  negate(sr::diagonal(m(0)(sr::slice(_, _, -1)), {.offset = 1}));
+  EXPECT_EQ(values(m(0)), (ints{0, 1, 2, -3, 4, -5, -6, 7, 8, -9, -10, 11}));
+  const sr::array c = sr::ones({3, 2}, {.dtype = sr::complex128});
+  negate(c(_, 1));
+  const sr::array b = sr::ones({3, 2}, {.dtype = sr::int8});
+  negate(b.T()(1));
+  for (const sr::array& a : {sr::array(b.astype(sr::complex128)), c})
+    EXPECT_EQ(a.to_vector<std::complex<double>>(), (std::vector<std::complex<double>>{1, -1, 1, -1, 1, -1}));
 }
 
 TEST(assignment, simultaneous) {

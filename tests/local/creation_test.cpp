@@ -62,6 +62,22 @@ TEST_F(creation, arange) {
   check("np.arange(5, 5.0)", arange(5, 5.0));
   check("np.arange(10, 0, -3)", arange(10, 0, -3));
   EXPECT_EQ(arange(1, 2, 0.25, {.dtype = bfloat16}).to_vector<double>(), (std::vector<double>{1, 1.25, 1.5, 1.75}));
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t far = std::int64_t{1} << 62;
+  using ints = std::vector<std::int64_t>;
+  EXPECT_EQ(arange(lowest, highest, far).to_vector<std::int64_t>(), (ints{lowest, -far, 0, far}));
+  EXPECT_EQ(arange(highest, lowest, lowest).to_vector<std::int64_t>(), (ints{highest, -1}));
+  EXPECT_EQ(arange(highest, lowest, 1).size(), 0);
+  EXPECT_THROW((void)arange(lowest, highest), shape_error);
+  EXPECT_THROW((void)arange(highest, lowest, -1), shape_error);
+  EXPECT_THROW((void)arange(highest), shape_error);
+  EXPECT_THROW((void)arange(1e30), shape_error);
+  EXPECT_THROW((void)arange(0, 1, 5e-324), shape_error);
+  EXPECT_THROW((void)arange(-1e308, 1e308), shape_error);
+  EXPECT_THROW((void)arange(-9e18, 2e19, 1.8e19, {.dtype = int64}), value_error);
+  EXPECT_THROW((void)arange(inf, 0), value_error);
+  EXPECT_THROW((void)arange(0, 1, std::nan("")), value_error);
   EXPECT_THROW((void)arange(0, inf), value_error);
   EXPECT_THROW((void)arange(0, std::nan("")), value_error);
   EXPECT_THROW((void)arange(0, 1, 0.0), value_error);
@@ -85,7 +101,13 @@ TEST_F(creation, linspace) {
   check("np.linspace(3, 4, 0)", linspace(3, 4, 0));
   check("np.linspace(0, 5e-324, 4)", linspace(0, 5e-324, 4));
   check("np.linspace(0, np.inf, 1)", linspace(0, std::numeric_limits<double>::infinity(), 1));
+  check("np.linspace(0, 1, endpoint=False)", linspace(0, 1, {.endpoint = false}));
+  check("np.linspace(0, 1, dtype=np.float32)", linspace(0, 1, {.dtype = float32}));
   EXPECT_THROW((void)linspace(0, 1, -1), value_error);
+  constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THROW((void)linspace(0, 1, highest), shape_error);
+  EXPECT_THROW((void)logspace(0, 1, highest), shape_error);
+  EXPECT_THROW((void)geomspace(1, 2, highest), shape_error);
 }
 
 TEST_F(creation, logspace_and_geomspace) {
@@ -94,6 +116,8 @@ TEST_F(creation, logspace_and_geomspace) {
   check("np.logspace(-1, 2, 5, endpoint=False)", logspace(-1, 2, 5, {.endpoint = false}), units);
   check("np.logspace(0, 4, 5, base=2)", logspace(0, 4, 5, {.base = 2}), units);
   check("np.logspace(0, 4, 9, base=2, dtype=np.float32)", logspace(0, 4, 9, {.dtype = float32, .base = 2}), units);
+  check("np.logspace(0, 4, base=2)", logspace(0, 4, {.base = 2}), units);
+  check("np.geomspace(1, 256, endpoint=False)", geomspace(1, 256, {.endpoint = false}), units);
   check("np.geomspace(1, 1000, 4)", geomspace(1, 1000, 4), units);
   check("np.geomspace(1000, 1, 7)", geomspace(1000, 1, 7), units);
   check("np.geomspace(-1, -256, 9)", geomspace(-1, -256, 9), units);
@@ -114,10 +138,12 @@ TEST_F(creation, ones_on_diagonals) {
   check("np.eye(3, 2, -1)", eye(3, 2, -1));
   check("np.eye(3, 4, 2, dtype=np.bool_)", eye(3, 4, 2, {.dtype = bool_}));
   check("np.eye(2, 2, 5)", eye(2, 2, 5));
+  check("np.eye(3, 4, dtype=np.float32)", eye(3, 4, {.dtype = float32}));
   check("np.eye(0)", eye(0));
   check("np.tri(3)", tri(3));
   check("np.tri(3, 5, 2)", tri(3, 5, 2));
   check("np.tri(3, 4, -1, dtype=np.int32)", tri(3, 4, -1, {.dtype = int32}));
+  check("np.tri(3, 4, dtype=np.float32)", tri(3, 4, {.dtype = float32}));
   check("np.tri(2, 3, -7)", tri(2, 3, -7));
   EXPECT_THROW((void)eye(-1), shape_error);
 }
@@ -152,6 +178,12 @@ TEST_F(creation, diag) {
   check("np.diagflat(s, 1)", diagflat(s, 1));
   diag(m)(_) = -1;
   EXPECT_EQ(m(1, 1).item<std::int64_t>(), -1);
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t k : {lowest, lowest + 1, highest, std::int64_t{1} << 62})
+    EXPECT_THROW((void)diag(v, k), shape_error) << k;
+  EXPECT_EQ(diag(m, lowest).size(), 0);
+  EXPECT_EQ(diag(m, highest).size(), 0);
   EXPECT_THROW((void)diag(s), shape_error);
   EXPECT_THROW((void)diag(a), shape_error);
 }
@@ -168,6 +200,10 @@ TEST_F(creation, grids) {
   check_each("np.meshgrid(n, s)", meshgrid({n, s}));
   check_each("np.meshgrid(v)", meshgrid({v}));
   check_each("np.meshgrid(v, np.arange(0))", meshgrid({v, arange(0)}));
+  const std::vector<array> coordinates = {v, three};
+  check_each("np.meshgrid(v, np.arange(3))", meshgrid(coordinates));
+  check_each("np.meshgrid(v, np.arange(3), sparse=True)", meshgrid(coordinates, {.sparse = true}));
+  check_each("np.meshgrid(v, np.arange(3))", meshgrid({v + 0, three}));
   const auto [x, y] = meshgrid({v, three}, {.copy = false});
   v(0) = 9;
   EXPECT_EQ(x(2, 0).item<std::int64_t>(), 9);
@@ -176,7 +212,10 @@ TEST_F(creation, grids) {
   check("np.indices((3,), dtype=np.float32)", indices(3, {.dtype = float32}));
   check("np.indices((2, 0))", indices({2, 0}));
   check("np.indices(())", indices({}));
+  check("np.indices((2, 1), dtype=np.bool_)", indices({2, 1}, {.dtype = bool_}));
   EXPECT_THROW((void)indices({-1}), shape_error);
+  EXPECT_THROW((void)indices({3}, {.dtype = bool_}), dtype_error);
+  EXPECT_THROW((void)indices({0, 3}, {.dtype = bool_}), dtype_error);
 }
 
 TEST_F(creation, numbers_in_braces) {
@@ -222,7 +261,12 @@ TEST_F(creation, from_host_memory) {
         frombuffer(bytes, {.dtype = int16, .count = 2, .offset = 2}));
   const double more[] = {0, 1, 2, 3};
   check("np.frombuffer(np.arange(4, dtype=np.float64).tobytes())", frombuffer(std::as_bytes(std::span(more))));
+  const std::uint8_t flags[] = {0, 1, 2, 128, 255};
+  const array truths = frombuffer(std::as_bytes(std::span(flags)), {.dtype = bool_});
+  check("np.frombuffer(bytes([0, 1, 2, 128, 255]), np.bool_)", truths);
+  EXPECT_EQ(sum(truths).eval().item<std::int64_t>(), 4);  // stored as 1 each
   EXPECT_EQ(frombuffer({}).shape(), (shape{0}));
+  EXPECT_EQ(frombuffer({}, {.dtype = bool_}).shape(), (shape{0}));
   EXPECT_THROW((void)frombuffer(bytes, {.dtype = int32, .offset = 2}), value_error);
   EXPECT_THROW((void)frombuffer(bytes, {.dtype = int16, .offset = 9}), value_error);
   EXPECT_THROW((void)frombuffer(bytes, {.dtype = int16, .offset = -1}), value_error);

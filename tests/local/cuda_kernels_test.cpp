@@ -48,6 +48,11 @@ std::vector<program> all_operations() {
       else all.push_back(w.finish(w(op, 0, 1, 2)));
     }
   }
+  for (const dtype t : {dtype::float16, dtype::float32, dtype::float64}) {  // its exponent alone is an integer
+    program_writer w({t, dtype::int32});
+    const auto x = w.load(0);
+    all.push_back(w.finish(w(opcode::ldexp, x, w.load(1))));
+  }
   return all;
 }
 
@@ -65,10 +70,10 @@ std::vector<program> all_casts() {
 
 /// One text with a kernel for each program, which computes one element.
 std::string one_text(const std::vector<program>& programs, std::size_t every) {
-  std::string text(cuda::preamble);
+  std::string text;
   for (std::size_t k = 0; k < programs.size(); k += every) {
     const program& p = programs[k];
-    text += "extern \"C\" __global__ void kernel" + std::to_string(k) + "(";
+    text += cuda::preamble_of(p) + "extern \"C\" __global__ void kernel" + std::to_string(k) + "(";
     for (std::size_t l = 0; l < p.leaves.size(); ++l)
       text += "const " + std::string(cuda::element_type(p.leaves[l])) + "* x" + std::to_string(l) + ", ";
     const std::uint16_t out = p.outputs[0];
@@ -130,6 +135,19 @@ TEST(cuda_kernels, statements_read_like_the_program) {
             "const ops::half r8 = ops::convert<ops::half>(ops::multiply(ops::to_float(r4), ops::to_float(r4)));\n");
 }
 
+TEST(cuda_kernels, include_no_more_than_they_use) {
+  const auto includes = [](opcode op, dtype t) {
+    program_writer w({t});
+    const std::string text = cuda::preamble_of(w.finish(w(op, w.load(0))));
+    return std::pair(text.find("special.hpp") != std::string::npos,
+                     text.find("complex_functions.hpp") != std::string::npos);
+  };
+  EXPECT_EQ(includes(opcode::sin, dtype::float32), std::pair(false, false));
+  EXPECT_EQ(includes(opcode::erf, dtype::float32), std::pair(true, false));
+  EXPECT_EQ(includes(opcode::sin, dtype::complex64), std::pair(false, true));
+  EXPECT_EQ(includes(opcode::square, dtype::complex64), std::pair(false, false));
+}
+
 TEST(cuda_kernels, only_checked_powers_can_fail) {
   const auto power = [](dtype t) {
     program_writer w({t});
@@ -139,6 +157,23 @@ TEST(cuda_kernels, only_checked_powers_can_fail) {
   EXPECT_TRUE(may_fail(power(dtype::int32)));
   EXPECT_FALSE(may_fail(power(dtype::uint32)));
   EXPECT_FALSE(may_fail(power(dtype::float32)));
+}
+
+TEST(cuda_kernels, gathers_look_at_their_indices) {
+  program_writer w({dtype::float16, dtype::int64});
+  const auto at = w.load(1);
+  const auto checked = w.gather(0, at);
+  const auto unchecked = w.gather(0, at, false);
+  const program p = w.finish(checked, unchecked);
+  const std::string text =
+      cuda::statements(p, {[](int) { return std::string("x"); }, {}, {}, [](int leaf) { return 7 + 2 * leaf; }}, "r");
+  EXPECT_EQ(text,
+            "const ops::i64 r0 = x;\n"
+            "if (static_cast<ops::u64>(r0) >= a.w[8]) *failed = 2u;\n"
+            "const ops::half r1 = element<ops::half>(a.w[7], a.w[8], r0);\n"
+            "const ops::half r2 = element<ops::half>(a.w[7], a.w[8], r0);\n");
+  EXPECT_TRUE(may_fail(p));
+  EXPECT_NE(cuda::structure_key(w.finish(checked)), cuda::structure_key(w.finish(unchecked)));
 }
 
 TEST(cuda_kernels, structure_keys_differ_where_programs_do) {
@@ -384,6 +419,19 @@ std::vector<std::pair<program, cuda::launch>> variants() {
     add(two, {leaf_of(address(somewhere), dtype::float32, {7, 32})},
         {output_at(elsewhere, dtype::complex128, tall), output_at(somewhere + (1u << 30), dtype::int64, tall)},
         box::whole(tall));
+  }
+  // Gathers from two leaves of every dtype, with scalars behind their words.
+  for (int number = 0; number < dtype_count; ++number) {
+    const auto t = static_cast<dtype>(number);
+    program_writer g({t, dtype::int32, t});
+    const auto numbers = g(opcode::add, g.cast(g.load(1), dtype::int64), g.scalar(std::int64_t{3}));
+    const auto first = g.gather(0, numbers);
+    const program both =
+        g.finish(g(opcode::where, g(opcode::less, numbers, g.index(1)), first, g.gather(2, g.index(0))));
+    add(both,
+        {leaf_of(address(somewhere), t, {50, 3}), leaf_of(address(elsewhere), dtype::int32, s),
+         leaf_of(address(somewhere), t, {6})},
+        {output_at(elsewhere + (1u << 20), t, s)}, box::whole(s));
   }
   program_writer v({dtype::int16});
   add(v.finish(v(opcode::power, v.load(0), v.load(0))), {leaf_of(address(somewhere), dtype::int16, s)},

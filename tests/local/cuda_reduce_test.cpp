@@ -102,6 +102,29 @@ TEST(cuda_reductions, maps_indices_boundaries_and_failures_compile) {
           "sm_90");
 }
 
+TEST(cuda_reductions, gathers_compile) {
+  // A leaf's elements, backwards and weighted by a scalar; the arguments end with the scalars and the flag.
+  for (const dtype type : {dtype::int8, dtype::float16, dtype::float32, dtype::complex128}) {
+    program_writer w({type, dtype::int64});
+    const auto value = w.gather(0, w(opcode::subtract, w.scalar(std::int64_t{99}), w.load(1)));
+    const program p = w.finish(value);
+    ASSERT_TRUE(may_fail(p));
+    const leaf_binding leaves[] = {leaf_of(memory, type, {100}), leaf_of(memory, dtype::int64, {50, 60})};
+    const box where = box::whole({50, 60});
+    for (std::uint32_t axes = 0; axes < 4; ++axes) {
+      const reduction r{reduce_kind::sum, axes, type};
+      const cuda::launch l = cuda::plan_reduce(p, make_iteration(p, leaves, where, r, where), r,
+                                               ops::results_of(r, where), true, memory, {}, {})
+                                 .first;
+      EXPECT_EQ(l.words.back(), 99u);
+      EXPECT_NE(l.text().find("w[" + std::to_string(l.words.size() + 1) + "];"), std::string::npos);
+      compile(l, "sm_90");
+      if (axes == 1) compile(l, "sm_75");
+      if (axes == 2) compile(l, "sm_120");
+    }
+  }
+}
+
 TEST(cuda_reductions, more_than_two_to_the_31_elements_count_in_64_bits) {
   const std::int64_t n = std::int64_t{3} << 30;
   const planned p = plan(dtype::int8, {n}, {reduce_kind::sum, 1, dtype::int8});

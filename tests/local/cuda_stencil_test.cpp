@@ -255,6 +255,12 @@ TEST(cuda_stencil, leaves_the_rest_to_the_general_kernel) {
   const program may_fail = f.finish(f(opcode::power, f.load(0, {0, 1}), f.load(0)));
   l.type = dtype::int32;
   EXPECT_FALSE(serves(may_fail, l, {out, dtype::int32, o.stride}, box::whole(s)));
+
+  program_writer h({dtype::int32});
+  const auto difference = h(opcode::subtract, h.load(0, {0, 1}), h.load(0));
+  EXPECT_TRUE(serves(h.finish(difference), l, {out, dtype::int32, o.stride}, box::whole(s)));
+  const program gathers = h.finish(h(opcode::add, difference, h.gather(0, h.index(1), false)));
+  EXPECT_FALSE(serves(gathers, l, {out, dtype::int32, o.stride}, box::whole(s)));
 }
 
 // --- results, on a GPU ------------------------------------------------------------------------------------------

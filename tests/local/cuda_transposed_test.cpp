@@ -48,6 +48,14 @@ TEST(cuda_transposed, compiles) {
   EXPECT_FALSE(cuda::compile(cases[3].plan()->text(), "sm_120").empty());
 }
 
+TEST(cuda_transposed, leaves_gathers_to_others) {
+  sum_of_transposed with_gather(100, 64, dtype::float32);
+  program_writer w({dtype::float32, dtype::float32});
+  const auto sum = w(opcode::add, w.load(0), w.load(1));
+  with_gather.p = w.finish(w(opcode::add, sum, w.gather(0, w.index(1), false)));
+  EXPECT_FALSE(with_gather.plan());
+}
+
 TEST(cuda_transposed, text_depends_on_structure_alone) {
   const sum_of_transposed cases[] = {
       {64, 128, dtype::float32}, {4096, 1024, dtype::float32}, {4095, 1024, dtype::float32}};

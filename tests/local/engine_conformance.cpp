@@ -334,6 +334,43 @@ TEST_P(engine_conformance, transposed_operands) {
   add_transposed<std::int16_t>(e(), 2, 130, 131, 3);
 }
 
+TEST_P(engine_conformance, transposed_programs) {
+  // Two arrays across the rows, indices, and a scalar that changes between two runs; two outputs.
+  const std::int64_t rows = 50, columns = 70;
+  const auto count = static_cast<std::size_t>(rows * columns);
+  std::vector<std::int32_t> x(count), z(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    x[i] = static_cast<std::int32_t>(i * i % 1000);
+    z[i] = static_cast<std::int32_t>(7 * i % 911);
+  }
+  const device_bytes in_x(e(), x), in_z(e(), z), first(e(), 4 * count), second(e(), 8 * count);
+  leaf_binding leaves[] = {leaf_of(in_x.data(), dtype::int32, {rows, columns}),
+                           leaf_of(in_z.data(), dtype::int32, {rows, columns})};
+  for (leaf_binding& l : leaves) l.stride = {4, 4 * rows};
+  const box where{{0, 10}, {rows, 10 + columns}};
+  for (leaf_binding& l : leaves) l.window = where, l.extent = {rows, 100};
+  const strides order = contiguous_strides({rows, columns}, 4);
+  const output_binding out[] = {{first.data(), dtype::int32, order}, {second.data(), dtype::int64, {8 * columns, 8}}};
+  for (const std::int32_t factor : {3, -5}) {
+    program_writer w({dtype::int32, dtype::int32});
+    const auto a = w.load(0), b = w.load(1);
+    const auto scaled = w(opcode::add, w(opcode::multiply, a, w.scalar(factor)), b);
+    const auto placed = w(opcode::add, w(opcode::multiply, w.index(0), w.scalar(std::int64_t{1000})),
+                          w(opcode::add, w.index(1), w.cast(b, dtype::int64)));
+    e().execute(w.finish(scaled, placed), leaves, out, where);
+    std::vector<std::int32_t> want_first;
+    std::vector<std::int64_t> want_second;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const auto at = static_cast<std::size_t>(j * rows + i);
+        want_first.push_back(factor * x[at] + z[at]);
+        want_second.push_back(1000 * i + 10 + j + z[at]);
+      }
+    EXPECT_EQ(first.read<std::int32_t>(rows * columns), want_first) << factor;
+    EXPECT_EQ(second.read<std::int64_t>(rows * columns), want_second) << factor;
+  }
+}
+
 TEST_P(engine_conformance, index_nodes_count_globally) {
   program_writer w;
   const program p = w.finish(w(opcode::add, w(opcode::multiply, w.index(0), w.scalar(std::int64_t{1000})), w.index(1)));
@@ -343,6 +380,114 @@ TEST_P(engine_conformance, index_nodes_count_globally) {
   for_each_index(where, [&](const dims& i) { ASSERT_EQ(got[k++], i[0] * 1000 + i[1]); });
   program_writer v;
   EXPECT_EQ(run<std::int64_t>(e(), v.finish(v.index(1)), {}, {{3, 8, 2}, {4, 9, 3}}), std::vector<std::int64_t>{8});
+}
+
+/// x[numbers] for numbers of shape s, at a part of it too.
+template <class T>
+void gather_elements(engine& e, const shape& s) {
+  SCOPED_TRACE(to_string(s) + " of " + std::string(name(dtype_of<T>)));
+  const std::int64_t count = 997;
+  std::vector<T> x(count);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(static_cast<double>(i * i % 101));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(element_count(s)));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i * 7919 % count);
+  const device_bytes values(e, x), places(e, numbers);
+  const leaf_binding leaves[] = {leaf_of(values.data(), dtype_of<T>, {count}), leaf_of(places.data(), dtype::int64, s)};
+  program_writer w({dtype_of<T>, dtype::int64});
+  const program p = w.finish(w.gather(0, w.load(1)));
+  box part = box::whole(s);
+  if (s.size() > 0) part = {dims::filled(s.size(), 1), s};
+  for (const box& where : {box::whole(s), part}) {
+    std::vector<T> expected;
+    const strides step = contiguous_strides(s, 1);
+    for_each_index(where, [&](const dims& i) {
+      std::int64_t at = 0;
+      for (int d = 0; d < s.size(); ++d) at += i[d] * step[d];
+      expected.push_back(x[static_cast<std::size_t>(numbers[static_cast<std::size_t>(at)])]);
+    });
+    EXPECT_EQ(run<T>(e, p, {leaves[0], leaves[1]}, where), expected);
+  }
+}
+
+TEST_P(engine_conformance, gathers) {
+  for (const shape& s : {shape{}, shape{1}, shape{3}, shape{64}, shape{5000}, shape{7, 300}, shape{40, 3}}) {
+    gather_elements<std::int8_t>(e(), s);
+    gather_elements<std::uint16_t>(e(), s);
+    gather_elements<float>(e(), s);
+    gather_elements<double>(e(), s);
+    gather_elements<std::complex<double>>(e(), s);
+  }
+  gather_elements<float>(e(), {100000});
+}
+
+TEST_P(engine_conformance, gathers_at_what_was_computed) {
+  // A matrix turned over, by numbers of its elements; a second leaf, and the first one's elements as they are.
+  const std::int64_t n = 70, m = 90;
+  std::vector<float> x(static_cast<std::size_t>(n * m)), y(static_cast<std::size_t>(n));
+  std::iota(x.begin(), x.end(), 0.0f);
+  std::iota(y.begin(), y.end(), 0.5f);
+  const device_bytes in_x(e(), x), in_y(e(), y);
+  program_writer w({dtype::float32, dtype::float32});
+  const auto row = w.index(1), column = w.index(0);
+  const auto number = w(opcode::add, w(opcode::multiply, row, w.scalar(m)), column);
+  const auto turned = w.gather(0, number);
+  const auto other = w.gather(1, row);
+  const auto first = w.gather(0, w.scalar(std::int64_t{5}));
+  const program p = w.finish(w(opcode::add, w(opcode::multiply, turned, first), other));
+  const std::vector<leaf_binding> leaves = {leaf_of(in_x.data(), dtype::float32, {n, m}),
+                                            leaf_of(in_y.data(), dtype::float32, {n})};
+  const auto got = run<float>(e(), p, leaves, box::whole({m, n}));
+  std::size_t k = 0;
+  for_each_index(box::whole({m, n}), [&](const dims& i) {
+    ASSERT_EQ(got[k++], static_cast<float>(i[1] * m + i[0]) * 5.0f + static_cast<float>(i[1]) + 0.5f);
+  });
+  // Sums of it along each axis, of all of it, and of nothing.
+  const auto sums = run_reduction<float>(e(), p, leaves, box::whole({m, n}), {reduce_kind::sum, 1, dtype::float32});
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double expected = 5.0 * static_cast<double>(i * m * m + m * (m - 1) / 2) + (static_cast<double>(i) + 0.5) * m;
+    ASSERT_EQ(sums[static_cast<std::size_t>(i)], static_cast<float>(expected));
+  }
+  const auto rows = run_reduction<float>(e(), p, leaves, box::whole({m, n}), {reduce_kind::max, 2, dtype::float32});
+  for (std::int64_t j = 0; j < m; ++j)
+    ASSERT_EQ(rows[static_cast<std::size_t>(j)],
+              static_cast<float>((n - 1) * m + j) * 5.0f + static_cast<float>(n) - 0.5f);
+  EXPECT_EQ(run_reduction<float>(e(), p, leaves, {{3, 4}, {3, 9}}, {reduce_kind::sum, 3, dtype::float32}),
+            std::vector<float>{0});
+}
+
+TEST_P(engine_conformance, gathers_nothing_from_outside) {
+  for (const std::int64_t n : {5, 3000, 200000}) {
+    const std::vector<double> x{1, 2, 3};
+    const device_bytes in(e(), x);
+    for (const std::int64_t wrong :
+         {std::int64_t{3}, std::int64_t{-1}, std::int64_t{1} << 60, -(std::int64_t{1} << 60)}) {
+      std::vector<std::int64_t> numbers(static_cast<std::size_t>(n), 1);
+      numbers[static_cast<std::size_t>(n - 2)] = wrong;
+      const device_bytes places(e(), numbers);
+      const std::vector<leaf_binding> leaves{leaf_of(in.data(), dtype::float64, {3}),
+                                             leaf_of(places.data(), dtype::int64, {n})};
+      const box where = box::whole({n});
+      program_writer failing({dtype::float64, dtype::int64});
+      const program fails = failing.finish(failing.gather(0, failing.load(1)));
+      const reduction total{reduce_kind::sum, 1, dtype::float64};
+      EXPECT_THROW((void)run<double>(e(), fails, leaves, where), index_error);
+      EXPECT_THROW((void)run_reduction<double>(e(), fails, leaves, where, total), index_error);
+      EXPECT_NO_THROW((void)run<double>(e(), fails, leaves, {{0}, {n - 2}}));
+
+      program_writer zero({dtype::float64, dtype::int64});
+      const program zeros = zero.finish(zero.gather(0, zero.load(1), false));
+      EXPECT_FALSE(may_fail(zeros));
+      auto expected = std::vector<double>(static_cast<std::size_t>(n), 2.0);
+      expected[static_cast<std::size_t>(n - 2)] = 0;
+      EXPECT_EQ(run<double>(e(), zeros, leaves, where), expected);
+      EXPECT_EQ(run_reduction<double>(e(), zeros, leaves, where, total)[0], 2.0 * static_cast<double>(n - 1));
+    }
+    // An empty leaf, at no address.
+    program_writer w({dtype::float64});
+    const program nothing = w.finish(w.gather(0, w.index(0), false));
+    EXPECT_EQ(run<double>(e(), nothing, {leaf_of(nullptr, dtype::float64, {0})}, box::whole({n})),
+              std::vector<double>(static_cast<std::size_t>(n), 0));
+  }
 }
 
 TEST_P(engine_conformance, zero_dimensional_and_empty) {

@@ -174,7 +174,18 @@ bool is_exact(opcode op, dtype type) {
     case opcode::sinh:
     case opcode::cosh:
     case opcode::tanh:
-    case opcode::hypot: return false;
+    case opcode::arcsinh:
+    case opcode::arccosh:
+    case opcode::arctanh:
+    case opcode::hypot:
+    case opcode::logaddexp:
+    case opcode::logaddexp2:
+    case opcode::erf:
+    case opcode::erfc:
+    case opcode::gamma:
+    case opcode::lgamma:
+    case opcode::xlogy: return false;
+    case opcode::copysign: return type != dtype::float16;  // a GPU's conversion does not keep a NaN's sign
     case opcode::power: return !is_floating(type) && !is_complex(type) && !is_signed_integer(type);
     case opcode::absolute:
     case opcode::sign:

@@ -48,6 +48,11 @@ class program_writer {
   std::uint16_t index(int axis) {
     return emit({opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(axis)}});
   }
+  /// `fails`: where a number is beyond the leaf.
+  std::uint16_t gather(int leaf, std::uint16_t numbers, bool fails = true) {
+    const auto slot = static_cast<std::uint16_t>(leaf);
+    return emit({opcode::gather, dtype::int64, p_.leaves[slot], {numbers, slot, static_cast<std::uint16_t>(!fails)}});
+  }
   std::uint16_t cast(std::uint16_t r, dtype to) {
     const dtype from = type_of(r);
     return from == to ? r : emit({opcode::cast, from, to, {r}});

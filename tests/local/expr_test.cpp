@@ -22,6 +22,18 @@ using reals = std::vector<double>;
 namespace {
 sr::array counting(const sr::shape& s) { return sr::arange(sr::element_count(s)).reshape(s); }
 ints values(const sr::expr& e) { return e.to_vector<std::int64_t>(); }
+TEST(expr, says_so_when_it_was_moved_from) {
+  const sr::array v = sr::arange(3);
+  sr::expr e = v + 1;
+  const sr::expr taken = std::move(e) * 2;
+  EXPECT_EQ(taken.to_vector<std::int64_t>(), (std::vector<std::int64_t>{2, 4, 6}));
+  EXPECT_THROW((void)e.eval(), sr::value_error);   // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW((void)e.shape(), sr::value_error);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW((void)(e + v), sr::value_error);    // NOLINT(bugprone-use-after-move)
+  e = v - 1;
+  EXPECT_EQ(e.to_vector<std::int64_t>(), (std::vector<std::int64_t>{-1, 0, 1}));
+}
+
 }  // namespace
 
 TEST(expr, scalars_are_weak) {

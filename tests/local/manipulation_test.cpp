@@ -1,12 +1,16 @@
 // Views, joining and padding, against NumPy.
+#include <serried/context.hpp>
 #include <serried/manipulation.hpp>
+#include <serried/memory.hpp>
 
 #include "local/numpy_values.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace serried {
@@ -29,6 +33,20 @@ class manipulation : public testing::Test, protected operands_of_numpy {
 
 using ints = std::vector<std::int64_t>;
 ints values(const array& a) { return a.to_vector<std::int64_t>(); }
+
+// Which function the message of the error names that a call ends in.
+template <class E, class F>
+std::string blamed(F&& call) {
+  try {
+    (void)call();
+  } catch (const E& error) {
+    const std::string message = error.what();
+    return message.substr(0, message.find(':'));
+  }
+  return "no error";
+}
+
+constexpr std::int64_t huge = std::int64_t{1} << 62;
 
 // True when writing to the one shows in the other.
 bool share(const array& x, const array& y) { return x.data_storage() == y.data_storage(); }
@@ -160,6 +178,9 @@ TEST_F(manipulation, broadcast_arrays) {
   EXPECT_TRUE(share(x, v));
   EXPECT_EQ(y.shape(), (shape{5, 5}));
   EXPECT_THROW((void)broadcast_arrays({v, m}), shape_error);
+  check_each("np.broadcast_arrays(v, np.arange(2).reshape(2, 1), s)",
+             broadcast_arrays(std::vector<array>{v, arange(2)(_, newaxis), s}));
+  EXPECT_TRUE(broadcast_arrays(std::vector<array>{}).empty());
 }
 
 TEST_F(manipulation, splitting) {
@@ -177,6 +198,12 @@ TEST_F(manipulation, splitting) {
   check_each("np.hsplit(m, 2)", hsplit(m, 2));
   check_each("np.vsplit(m, 3)", vsplit(m, 3));
   check_each("np.dsplit(a, [1])", dsplit(a, {1}));
+  const std::int64_t four = 4;
+  check_each("np.split(v, [2, 4])", split(v, {2, four}));
+  check_each("np.split(v, [2, 4])", split(v, {2, v.size() - 1}));
+  check_each("np.split(v, [2, 4])", split(v, {std::size_t{2}, short{4}}));
+  check_each("np.split(v, [2, 4])", split(v, std::vector<int>{2, 4}));
+  check_each("np.split(v, [])", split(v, {}));
   split(v, {2})[1](0) = 9;
   EXPECT_EQ(values(v), (ints{0, 1, 9, 3, 4}));
   EXPECT_THROW((void)split(v, 2), value_error);
@@ -187,6 +214,56 @@ TEST_F(manipulation, splitting) {
   EXPECT_THROW((void)hsplit(s, 1), shape_error);
   EXPECT_THROW((void)vsplit(v, 1), shape_error);
   EXPECT_THROW((void)dsplit(m, 1), shape_error);
+}
+
+TEST_F(manipulation, errors_name_the_function) {
+  EXPECT_EQ(blamed<value_error>([&] { return split(v, 2); }), "split");
+  EXPECT_EQ(blamed<value_error>([&] { return array_split(v, 0); }), "array_split");
+  EXPECT_EQ(blamed<index_error>([&] { return array_split(v, 1, {.axis = 1}); }), "array_split");
+  EXPECT_EQ(blamed<value_error>([&] { return hsplit(m, 3); }), "hsplit");
+  EXPECT_EQ(blamed<value_error>([&] { return vsplit(m, 2); }), "vsplit");
+  EXPECT_EQ(blamed<value_error>([&] { return dsplit(a, 3); }), "dsplit");
+  EXPECT_EQ(blamed<value_error>([] { return concatenate({}); }), "concatenate");
+  EXPECT_EQ(blamed<value_error>([] { return stack({}); }), "stack");
+  EXPECT_EQ(blamed<value_error>([] { return hstack({}); }), "hstack");
+  EXPECT_EQ(blamed<value_error>([] { return vstack({}); }), "vstack");
+  EXPECT_EQ(blamed<value_error>([] { return dstack({}); }), "dstack");
+  EXPECT_EQ(blamed<value_error>([] { return column_stack({}); }), "column_stack");
+  EXPECT_EQ(blamed<shape_error>([&] { return vstack({v, m}); }), "vstack");
+  EXPECT_EQ(blamed<shape_error>([&] { return append(m, v, {.axis = 0}); }), "append");
+  EXPECT_EQ(blamed<shape_error>([&] { return concatenate({s, s}); }), "concatenate");
+  EXPECT_EQ(blamed<index_error>([&] { return sum(m, {.axis = 2}); }), "sum");
+  EXPECT_EQ(blamed<value_error>([&] { return max(m, {.axis = {0, -2}}); }), "max");
+}
+
+TEST_F(manipulation, results_too_large_to_count) {
+  const array many = full({}, 1).broadcast_to({huge});
+  EXPECT_THROW((void)concatenate({many, many}), shape_error);
+  EXPECT_THROW((void)insert(many, 0, many), shape_error);
+  EXPECT_THROW((void)tile(v, huge), shape_error);
+  EXPECT_THROW((void)tile(arange(4), huge), shape_error);
+  EXPECT_THROW((void)tile(s, {huge, 2}), shape_error);
+  EXPECT_THROW((void)repeat(v, huge), shape_error);
+  EXPECT_THROW((void)repeat(arange(4), huge), shape_error);
+  EXPECT_THROW((void)repeat(arange(2), {huge, huge}), shape_error);
+  EXPECT_THROW((void)resize(v, std::numeric_limits<std::int64_t>::max()), shape_error);
+  EXPECT_THROW((void)sliding_window_view(full({}, 1).broadcast_to({2 * (huge - 1) + 1}), 0), shape_error);
+  for (const pad_mode mode :
+       {pad_mode::constant, pad_mode::edge, pad_mode::reflect, pad_mode::symmetric, pad_mode::wrap}) {
+    EXPECT_THROW((void)pad(arange(2), huge, {.mode = mode}), shape_error);
+    EXPECT_THROW((void)pad(arange(2), {0, huge}, {.mode = mode}), shape_error);
+    EXPECT_THROW((void)pad(z, {{0, 0}, {huge, huge}}, {.mode = mode}), shape_error);
+  }
+  EXPECT_THROW((void)pad(z, {{huge, huge}, {0, 0}}, {.mode = pad_mode::wrap}), value_error);
+}
+
+TEST_F(manipulation, padding_that_memory_does_not_hold) {
+  const context_guard own(context::make());
+  memory::set_limit(1'000'000);
+  const array small = arange(2);
+  for (const pad_mode mode :
+       {pad_mode::constant, pad_mode::edge, pad_mode::reflect, pad_mode::symmetric, pad_mode::wrap})
+    EXPECT_THROW((void)pad(small, std::int64_t{1} << 40, {.mode = mode}), out_of_memory);
 }
 
 TEST_F(manipulation, concatenate) {
@@ -201,6 +278,20 @@ TEST_F(manipulation, concatenate) {
   check("np.concatenate((z, z, np.ones((2, 3))))", concatenate({z, z, ones({2, 3})}));
   check("np.concatenate((z, z), 1)", concatenate({z, z}, {.axis = 1}));
   check("np.concatenate((a, a[::-1]), -1)", concatenate({a, a(slice(_, _, -1))}, {.axis = -1}));
+  const auto one_of = [](dtype type) { return ones({1}, {.dtype = type}); };
+  const array from_int16 = one_of(int16);
+  const array from_uint16 = one_of(uint16);
+  check("np.concatenate((np.ones(1, np.int16), np.ones(1, np.uint16), np.ones(1, np.float32)))",
+        concatenate({from_int16, from_uint16, one_of(float32)}));
+  check("np.concatenate((np.ones(1, np.int8), np.ones(1, np.uint8), np.ones(1, np.float16)))",
+        hstack({one_of(int8), one_of(uint8), one_of(float16)}));
+  check("np.concatenate((np.ones(1, np.uint16), np.ones(1, np.complex64), np.ones(1, np.int16)))",
+        concatenate({from_uint16, one_of(complex64), from_int16}));
+  check("np.concatenate((np.ones(1, np.bool_), np.ones(1, np.int64), np.ones(1, np.uint64), np.ones(1, np.float32)))",
+        concatenate({one_of(bool_), one_of(int64), one_of(uint64), one_of(float32)}));
+  check("np.concatenate(np.broadcast_arrays(v, s))", concatenate(broadcast_arrays({v, s})));
+  check("np.concatenate(np.broadcast_arrays(v, s))", concatenate(std::vector<array>{v, s.broadcast_to({5})}));
+  check("np.stack(np.meshgrid(v, np.arange(3)))", stack(meshgrid({v, arange(3)})));
   EXPECT_EQ(values(concatenate({v * 2, v + 1})), (ints{0, 2, 4, 6, 8, 1, 2, 3, 4, 5}));
   EXPECT_FALSE(share(concatenate({v}), v));
   EXPECT_THROW((void)concatenate({}), value_error);
@@ -250,6 +341,12 @@ TEST_F(manipulation, append_insert_delete) {
   check("np.append(m, v)", append(m, v));
   check("np.append(v, c)", append(v, c));
   check("np.append(m, m[:1], 0)", append(m, m(slice(0, 1)), {.axis = 0}));
+  check("np.append(v, 5)", append(v, 5));
+  check("np.append(u, 5)", append(u, 5));
+  check("np.append(f, 0.5)", append(f, 0.5));
+  check("np.insert(v, 1, 5)", insert(v, 1, 5));
+  check("np.insert(u, 1, 5)", insert(u, 1, 5));
+  check("np.insert(m, 1, 5, 1)", insert(m, 1, 5, {.axis = 1}));
   check("np.insert(v, 1, np.array([8, 9]))", insert(v, 1, {8, 9}));
   check("np.insert(v, -1, np.array([8]))", insert(v, -1, {8}));
   check("np.insert(v, 5, np.array(8))", insert(v, 5, full({}, 8)));
@@ -261,6 +358,7 @@ TEST_F(manipulation, append_insert_delete) {
   check("np.delete(v, -1)", delete_(v, -1));
   check("np.delete(v, [0, 3, 0, -1])", delete_(v, {0, 3, 0, -1}));
   check("np.delete(v, [])", delete_(v, ints{}));
+  check("np.delete(v, [])", delete_(v, {}));
   check("np.delete(v, [0, 1, 2, 3, 4])", delete_(v, {0, 1, 2, 3, 4}));
   check("np.delete(m, 1, 0)", delete_(m, 1, {.axis = 0}));
   check("np.delete(m, [1, 2], -1)", delete_(m, {1, 2}, {.axis = -1}));
@@ -273,6 +371,9 @@ TEST_F(manipulation, append_insert_delete) {
   EXPECT_THROW((void)insert(v, 0, {1}, {.axis = 1}), index_error);
   EXPECT_THROW((void)insert(m, 0, {1, 2}, {.axis = 0}), shape_error);
   EXPECT_THROW((void)insert(v, 0, {1.5}), dtype_error);
+  EXPECT_THROW((void)insert(v, 0, 1.5), dtype_error);
+  EXPECT_THROW((void)insert(u, 0, 256), value_error);
+  EXPECT_THROW((void)append(m, 5, {.axis = 0}), shape_error);
   EXPECT_THROW((void)delete_(v, 5), index_error);
   EXPECT_THROW((void)delete_(v, {0, -6}), index_error);
   EXPECT_THROW((void)delete_(m, 0, {.axis = 2}), index_error);
@@ -303,6 +404,7 @@ TEST_F(manipulation, tile_and_repeat) {
   check("np.repeat(z, 2, 1)", repeat(z, 2, {.axis = 1}));
   check("np.repeat(v, [1, 0, 2, 2, 1])", repeat(v, {1, 0, 2, 2, 1}));
   check("np.repeat(v, [2])", repeat(v, ints{2}));
+  check("np.repeat(v[:0], [])", repeat(v(slice(0, 0)), {}));
   check("np.repeat(m, [0, 3, 1], 0)", repeat(m, {0, 3, 1}, {.axis = 0}));
   check("np.repeat(m, [2, 2, 0, 1], 1)", repeat(m, {2, 2, 0, 1}, {.axis = 1}));
   check("np.repeat(a, [1, 0, 2], 1)", repeat(a, {1, 0, 2}, {.axis = 1}));
@@ -313,7 +415,6 @@ TEST_F(manipulation, tile_and_repeat) {
   EXPECT_THROW((void)repeat(v, {1, 2}), shape_error);
   EXPECT_THROW((void)repeat(v, ints{}), shape_error);
   EXPECT_THROW((void)repeat(v, 2, {.axis = 1}), index_error);
-  EXPECT_THROW((void)repeat(arange(4), std::int64_t{1} << 62), shape_error);  // 2^64 elements
 }
 
 TEST_F(manipulation, roll_and_resize) {
@@ -359,6 +460,10 @@ TEST_F(manipulation, pad_with_constants) {
   static_assert(!std::convertible_to<double, sides<std::int64_t>>);
   check("np.pad(s, 2)", pad(s, 2));
   EXPECT_THROW((void)pad(v, -1), value_error);
+  EXPECT_THROW((void)pad(s, -1), value_error);
+  EXPECT_THROW((void)pad(s, {0, -1}), value_error);
+  EXPECT_THROW((void)pad(s, {{1, 2}, {3, 4}}), value_error);
+  EXPECT_THROW((void)pad(s, 1, {.constant_values = {{1, 2}, {3, 4}}}), value_error);
   EXPECT_THROW((void)pad(v, {{1, 2}, {3, 4}}), value_error);
   EXPECT_THROW((void)pad(m, {{1, 2}, {3, 4}, {5, 6}}), value_error);
   EXPECT_THROW((void)pad(m, 1, {.constant_values = {{1, 2}, {3, 4}, {5, 6}}}), value_error);
@@ -388,6 +493,28 @@ TEST_F(manipulation, pad_with_what_is_there) {
     EXPECT_THROW((void)pad(z, 1, {.mode = mode}), value_error);
   }
   check("np.pad(n, (0, 1), mode=\"edge\")", pad(n, {0, 1}, {.mode = pad_mode::edge}));
+}
+
+// Longer than any block, and longer than what is mirrored.
+TEST_F(manipulation, pad_widely) {
+  constexpr std::int64_t n = 70'001;
+  constexpr std::int64_t before = 150'000;
+  const ints got = values(pad(arange(n), {before, 50'000}, {.mode = pad_mode::symmetric}));
+  ASSERT_EQ(got.size(), static_cast<std::size_t>(before + n + 50'000));
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::int64_t phase = (static_cast<std::int64_t>(i) - before + 4 * n) % (2 * n);
+    ASSERT_EQ(got[i], phase < n ? phase : 2 * n - 1 - phase) << i;
+  }
+}
+
+TEST_F(manipulation, pad_takes_every_dtype) {
+  for (int i = 0; i < dtype_count; ++i) {
+    const auto type = static_cast<dtype>(i);
+    const array padded = pad(array({{1, 0}}, {.dtype = type}), {{1, 0}, {0, 3}}, {.mode = pad_mode::wrap});
+    EXPECT_EQ(padded.dtype(), type);
+    EXPECT_EQ(padded.astype(complex128).to_vector<std::complex<double>>(),
+              (std::vector<std::complex<double>>{1, 0, 1, 0, 1, 1, 0, 1, 0, 1}));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ enum class opcode : std::uint16_t {
   load,    ///< args[0]: which load; out: the leaf's dtype
   scalar,  ///< args[0]: which scalar; out: its dtype
   index,   ///< args[0]: output axis; the global index along it; out: int64
+  gather,  ///< args[0]: register of int64, an element number of (args[1]) the leaf; out: that leaf's dtype
   cast,    ///< args[0]: register of dtype `in`, converted to `out`
 #define SERRIED_OPERATION(name, arity, rule, expression) name,
 #include <serried/detail/operations.inc>
@@ -20,12 +21,12 @@ enum class opcode : std::uint16_t {
 
 namespace detail {
 // clang-format off
-inline constexpr std::array opcode_arguments{0, 0, 0, 1,
+inline constexpr std::array opcode_arguments{0, 0, 0, 1, 1,
 #define SERRIED_OPERATION(name, arity, rule, expression) arity,
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
 };
-inline constexpr std::array opcode_names{"load", "scalar", "index", "cast",
+inline constexpr std::array opcode_names{"load", "scalar", "index", "gather", "cast",
 #define SERRIED_OPERATION(name, arity, rule, expression) #name,
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
@@ -33,7 +34,8 @@ inline constexpr std::array opcode_names{"load", "scalar", "index", "cast",
 // clang-format on
 }  // namespace detail
 
-/// Registers that an instruction takes: its operation's arity, 1 for a cast, 0 for the other structural ones.
+/// Registers that an instruction takes: its operation's arity, 1 for a gather or a cast, 0 for the other structural
+/// ones.
 [[nodiscard]] constexpr int argument_count(opcode op) { return detail::opcode_arguments[static_cast<std::size_t>(op)]; }
 
 /// The operation's name in the table, as users write it.

@@ -54,6 +54,13 @@ SERRIED_HD inline pack<T, n> load_strided(const char* address, Stride stride) {
   for (int i = 0; i < n; ++i) x.at[i] = load<T, 1, width>(address + i * stride).at[0];
   return x;
 }
+/// Element number `i` of `count` contiguous ones; beyond them 0, and nothing is read.
+template <class T>
+SERRIED_HD inline T element(unsigned long long address, unsigned long long count, long long i) {
+  if (static_cast<unsigned long long>(i) >= count) return T{};
+  const char* const from = reinterpret_cast<const char*>(address) + i * static_cast<long long>(sizeof(T));
+  return load<T, 1, static_cast<int>(sizeof(T))>(from).at[0];
+}
 /// The same element n times.
 template <class T, int n>
 SERRIED_HD inline pack<T, n> fill(T value) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstring>
@@ -19,6 +20,17 @@ std::string_view expression_of(opcode op) {
 #include <serried/detail/operations.inc>
 #undef SERRIED_OPERATION
     default: return {};
+  }
+}
+
+/// Whether the operation's rule is the one of functions that are analytic.
+bool is_analytic(opcode op) {
+  switch (op) {
+#define SERRIED_OPERATION(name, arity, rule, expression) \
+  case opcode::name: return std::string_view(#rule) == "analytic";
+#include <serried/detail/operations.inc>
+#undef SERRIED_OPERATION
+    default: return false;
   }
 }
 
@@ -49,7 +61,11 @@ std::vector<bool> find_needed(const program& p) {
   return needed;
 }
 
-bool checked(const instruction& i) { return i.op == opcode::power && is_signed_integer(i.in); }
+/// When the instruction fails.
+std::string failing(const instruction& i, const operands& from, std::string_view prefix) {
+  if (i.op == opcode::power) return fmt::format("{}{} < 0", prefix, i.args[1]);
+  return fmt::format("static_cast<ops::u64>({}{}) >= a.w[{}]", prefix, i.args[0], from.gather(i.args[1]) + 1);
+}
 
 std::string value_of(const instruction& i, const operands& from, std::string_view prefix) {
   const auto name = [&](std::size_t a) { return fmt::format("{}{}", prefix, i.args[a]); };
@@ -57,10 +73,14 @@ std::string value_of(const instruction& i, const operands& from, std::string_vie
     case opcode::load: return from.load(i.args[0]);
     case opcode::scalar: return from.scalar(i.args[0]);
     case opcode::index: return from.index(i.args[0]);
+    case opcode::gather: {
+      const int word = from.gather(i.args[1]);
+      return fmt::format("element<{}>(a.w[{}], a.w[{}], {})", element_type(i.out), word, word + 1, name(0));
+    }
     case opcode::cast: return fmt::format("ops::convert<{}>({})", element_type(i.out), name(0));
     default: break;
   }
-  const bool wide = ops::is_narrow(i.in) && i.op != opcode::where;
+  const bool wide = ops::computes_in_float(i.op, i.in);
   std::array<std::string, 3> names;
   for (std::size_t a = 0; a < static_cast<std::size_t>(argument_count(i.op)); ++a)
     names[a] = wide ? fmt::format("ops::to_float({})", name(a)) : name(a);
@@ -74,6 +94,18 @@ void append(std::string& bytes, T value) {
 }
 
 }  // namespace
+
+std::string preamble_of(const program& p) {
+  std::string text = "#include \"local/cuda/preamble.hpp\"\n";
+  const auto any = [&](auto uses) { return std::any_of(p.code.begin(), p.code.end(), uses); };
+  if (any([](const instruction& i) { return expression_of(i.op).find("special::") != std::string_view::npos; }))
+    text += "#include \"local/ops/special.hpp\"\n";
+  if (any([](const instruction& i) {
+        return is_complex(i.in) && (is_analytic(i.op) || i.op == opcode::power || i.op == opcode::sign);
+      }))
+    text += "#include \"local/ops/complex_functions.hpp\"\n";
+  return text;
+}
 
 std::string_view element_type(dtype type) {
   switch (type) {
@@ -126,7 +158,8 @@ std::string statements(const program& p, const operands& from, std::string_view 
   for (std::size_t r = 0; r < p.code.size(); ++r) {
     const instruction& i = p.code[r];
     if (!needed[r]) continue;
-    if (checked(i)) text += fmt::format("{}if ({}{} < 0) *failed = 1u;\n", indent, prefix, i.args[1]);
+    if (const failure f = failure_of(i); f != failure::none)
+      text += fmt::format("{}if ({}) *failed = {}u;\n", indent, failing(i, from, prefix), static_cast<int>(f));
     text += fmt::format("{}const {} {}{} = {};\n", indent, element_type(i.out), prefix, r, value_of(i, from, prefix));
   }
   return text;
@@ -139,13 +172,17 @@ int weight_of(const program& p) {
       case opcode::load:
       case opcode::scalar:
       case opcode::index: break;
+      case opcode::gather: weight += 8; break;
       case opcode::cast:
       case opcode::add:
       case opcode::subtract:
       case opcode::negative:
       case opcode::absolute:
+      case opcode::copysign:
       case opcode::minimum:
       case opcode::maximum:
+      case opcode::fmin:
+      case opcode::fmax:
       case opcode::where:
       case opcode::fma: weight += 2; break;
       case opcode::multiply:
@@ -164,8 +201,8 @@ std::string structure_key(const program& p, bool with_offsets) {
     append(key, i.op);
     append(key, i.in);
     append(key, i.out);
-    const int registers = argument_count(i.op);
-    for (int a = 0; a < (registers == 0 ? 1 : registers); ++a) append(key, i.args[static_cast<std::size_t>(a)]);
+    const int args = i.op == opcode::gather ? 3 : std::max(argument_count(i.op), 1);
+    for (int a = 0; a < args; ++a) append(key, i.args[static_cast<std::size_t>(a)]);
   }
   append(key, static_cast<std::uint16_t>(p.loads.size()));
   for (const leaf_load& l : p.loads) {

@@ -11,8 +11,9 @@
 
 namespace serried::inline v0::cuda {
 
-/// First line of every kernel's text: brings the operations (namespace serried::ops, without standard headers).
-inline constexpr std::string_view preamble = "#include \"local/cuda/preamble.hpp\"\n";
+/// First lines of every kernel's text: bring the operations that the program uses (namespace serried::ops, without
+/// standard headers). Parsing what it does not use would take a good part of the time that compiling takes.
+[[nodiscard]] std::string preamble_of(const program& p);
 
 /// The C++ type in which kernels keep an element in memory: "float", "ops::half", "ops::complex<double>", "bool", …
 [[nodiscard]] std::string_view element_type(dtype type);
@@ -28,12 +29,13 @@ struct operands {
   std::function<std::string(int load)> load;
   std::function<std::string(int scalar)> scalar;
   std::function<std::string(int axis)> index;  ///< of type long long
+  std::function<int(int leaf)> gather = {};    ///< the first of two words: the leaf's address, its number of elements
 };
 
 /// Statements, one a line after `indent`, that compute every register r that an output needs as a `const` variable
 /// called `prefix` + r, of the element type of its dtype; 16-bit floats compute in float and are rounded after every
-/// operation, as on the host. Where may_fail(p), they do `*failed = 1u` (an `unsigned*` in scope) for an integer to a
-/// negative integer power.
+/// operation, as on the host. Where may_fail(p), they store what fails as a number (an `unsigned* failed` in scope).
+/// Gathers need access.hpp.
 [[nodiscard]] std::string statements(const program& p, const operands& from, std::string_view prefix,
                                      std::string_view indent = "");
 

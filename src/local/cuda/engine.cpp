@@ -14,7 +14,6 @@
 #include "local/iteration.hpp"
 #include "local/memory/pool.hpp"
 #include "local/ops/reduction.hpp"
-#include "local/ops/rules.hpp"
 
 #include <future>
 #include <optional>
@@ -132,7 +131,7 @@ class cuda_engine final : public engine {
     return stream_of(current_queue());
   }
 
-  /// Issues a launch that runs a program, and what follows it. Throws value_error where the program failed.
+  /// Issues a launch that runs a program, and what follows it. Throws what made the program fail.
   void run(const program& p, launch first, const launch* second = nullptr) {
     cudaStream_t const s = stream();
     const bool checked = may_fail(p);
@@ -149,7 +148,7 @@ class cuda_engine final : public engine {
     if (!checked) return;
     unsigned failed = 0;
     copy_to_host(&failed, flag.data(), sizeof failed);
-    if (failed != 0) ops::refuse_negative_power();
+    report(static_cast<failure>(failed));
   }
 
   /// Side by side, since each takes a while.

@@ -243,6 +243,7 @@ class planner {
     }
     for (std::size_t k = 0; k < outputs_.size(); ++k) add_operand(words, outputs_[k], form_.outputs[k]);
     for (const index_form& i : form_.indices) words.push_back(word(it_.indices[i.axis].first));
+    for (const gather_source& g : it_.gathers) words.insert(words.end(), {word(g.data), word(g.count)});
     for (const scalar_value& s : program_.scalars) append_words(words, s);
   }
 

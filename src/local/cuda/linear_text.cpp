@@ -26,7 +26,7 @@ class writer {
         "struct arguments {{\n  unsigned long long w[{}];\n}};\n\n"
         "using index = {};  // counts groups of {} elements\n"
         "using offset = {};  // bytes, or places along a dimension\n\n{}",
-        preamble, words, form_.wide_index ? "unsigned long long" : "unsigned int", form_.group,
+        preamble_of(program_), words, form_.wide_index ? "unsigned long long" : "unsigned int", form_.group,
         form_.wide_offset ? "long long" : "int", text_);
   }
 
@@ -155,6 +155,8 @@ class writer {
       else stores += fmt::format("  store<{}, n, {}>({}, y{});\n", type, f.width, to, k);
     }
     const int first_index = take(static_cast<int>(form_.indices.size()));
+    std::vector<int> gathers(program_.leaves.size());
+    for (const std::uint16_t leaf : gathered_leaves(program_)) gathers[leaf] = take(2);
     std::vector<int> scalars;
     for (const scalar_value& s : program_.scalars) scalars.push_back(take(words_of(s.type)));
 
@@ -171,7 +173,7 @@ class writer {
                                            const auto k = static_cast<std::size_t>(s);
                                            return scalar_text(program_.scalars[k].type, scalars[k]);
                                          },
-                                         index_text},
+                                         index_text, [&](int leaf) { return gathers[static_cast<std::size_t>(leaf)]; }},
                                         "r", "    ");
     add("template <int n>\n__device__ void finish(const arguments& a, const place& at, const operands<n>& in) {{\n{}",
         results);

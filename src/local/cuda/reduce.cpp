@@ -194,6 +194,12 @@ class planner {
     for (const reduction_axis& x : form_.reduced) form_.reduced_divisors.push_back(divide_by(x.extent));
     for (const load_path& l : form_.walk.loads) form_.loads.push_back(words_of_load(l));
     for (const index_path& i : form_.walk.indices) form_.indices.push_back(word(i.first));
+    form_.gathers.resize(form_.code.leaves.size());
+    const std::vector<std::uint16_t> gathered = gathered_leaves(form_.code);
+    for (std::size_t g = 0; g < gathered.size(); ++g) {
+      form_.gathers[gathered[g]] = word(form_.walk.gathers[g].data);
+      word(form_.walk.gathers[g].count);
+    }
     for (const scalar_value& s : form_.code.scalars) form_.scalars.push_back(scalar(s));
   }
 

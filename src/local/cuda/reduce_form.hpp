@@ -56,6 +56,7 @@ struct reduction_form {
   int inner_word = 0;
   std::vector<divisor> kept_divisors, reduced_divisors;
   std::vector<int> result_strides, indices, scalars;
+  std::vector<int> gathers;  ///< per leaf
   std::vector<load_words> loads;
 
   /// A load's stride along the innermost reduced dimension.

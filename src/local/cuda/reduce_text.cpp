@@ -37,11 +37,11 @@ constexpr const char* opening =
     "using namespace serried::cuda;\n"
     "using namespace serried::cuda::device;\n";
 
-std::string head(std::size_t words) {
+std::string head(const program& p, std::size_t words) {
   return fmt::format(
       "{}{}struct arguments {{ unsigned long long w[{}]; }};\n"
       "extern \"C\" __global__ void __launch_bounds__({}, {}) kernel(const __grid_constant__ arguments a) {{\n",
-      preamble, opening, words, reduction_threads, resident_blocks);
+      preamble_of(p), opening, words, reduction_threads, resident_blocks);
 }
 
 class writer {
@@ -50,7 +50,7 @@ class writer {
 
   std::string text() const {
     const std::string_view value = value_type(form_.what.type);
-    std::string t = head(form_.words.size() + (may_fail(form_.code) ? 1 : 0));
+    std::string t = head(form_.code, form_.words.size() + (may_fail(form_.code) ? 1 : 0));
     append(t, "  using index = {};\n", form_.wide ? "long long" : "int");
     append(t, "  constexpr int vector = {}, steps = {}, batch = vector * steps;\n", form_.vector, form_.steps);
     append(t, "  const index elements = {};  // of one result\n", argument(form_.elements_word));
@@ -272,6 +272,7 @@ class writer {
         append(at, " + {}{}", form_.walk.dims[static_cast<std::size_t>(i.dim)].reduced ? "r" : "k", i.dim);
       return at;
     };
+    from.gather = [&](int leaf) { return form_.gathers[static_cast<std::size_t>(leaf)]; };
     const std::string result = fmt::format("v{}", form_.code.outputs[0]);
     t += statements(form_.code, from, "v", "        ");
     append(t, "        values[e] = {};\n",
@@ -286,7 +287,7 @@ class writer {
 std::string reduction_text(const reduction_form& form) { return writer(form).text(); }
 
 std::string merge_text(const reduction& what, bool finished) {
-  std::string t = head(merge_words);
+  std::string t = head({}, merge_words);
   append(t,
          "  const long long results = a.w[1], splits = a.w[2];\n"
          "  const int along = a.w[3], across = {} / along;\n"
@@ -311,7 +312,7 @@ std::string merge_text(const reduction& what, bool finished) {
 }
 
 std::string align_text() {
-  return head(align_words) +
+  return head({}, align_words) +
          "  const long long count = a.w[2], components = a.w[3];\n"
          "  const long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;\n"
          "  if (i >= count * components) return;\n"

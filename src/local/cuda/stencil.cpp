@@ -30,7 +30,8 @@ register_plan plan_slanted_registers(int values, bool bends) {
 }
 register_plan plan_registers(int kept, int fetched, int instructions) {
   for (const int unroll : {4, 2, 1})
-    if (kept + unroll * fetched <= 64) return {4, instructions * unroll <= most_instructions ? unroll : 1};
+    if (kept + unroll * fetched <= 64 && (unroll == 1 || instructions * unroll <= most_instructions))
+      return {4, unroll};
   return {2, 1};
 }
 constexpr int most_values = 112;  // in registers; beyond, threads take fewer cells
@@ -82,7 +83,9 @@ class planner {
 
   [[nodiscard]] bool serves() const {
     const auto displaced = [](const leaf_load& l) { return !l.offset.empty(); };
-    if (where_.dims.empty() || std::none_of(p_.loads.begin(), p_.loads.end(), displaced) || may_fail(p_)) return false;
+    if (where_.dims.empty() || std::none_of(p_.loads.begin(), p_.loads.end(), displaced) || may_fail(p_) ||
+        !where_.gathers.empty())
+      return false;
     for (const leaf_load& l : p_.loads)
       for (const std::int64_t o : l.offset)
         if (std::abs(o) >= largest) return false;
@@ -149,7 +152,6 @@ class planner {
   /// have to be read first. They are filled where the program reads what is there.
   void find_rim() {
     constexpr std::int64_t widest = 8;
-    rim_loads_.clear();
     const rim& first = where_.outputs[0].around;
     if (first.before > widest || first.behind > widest || first.before + first.behind == 0) return;
     std::vector<int> found;

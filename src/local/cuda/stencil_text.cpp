@@ -12,20 +12,16 @@ namespace serried::inline v0::cuda::stencil {
 namespace {
 
 // What every stencil kernel stands on. Faces are numbered as in boundary_kind.
-constexpr std::string_view helpers = R"(
-template <class T, int n>
-struct alignas(sizeof(T) * n) pack {
-  T item[n];
-};
+constexpr std::string_view helpers = R"(#include "local/cuda/access.hpp"
+using serried::cuda::assume_global;
+using serried::cuda::pack;
+
 template <int bytes> struct raw;
 template <> struct raw<1> { using type = unsigned char; };
 template <> struct raw<2> { using type = unsigned short; };
 template <> struct raw<4> { using type = unsigned; };
 template <> struct raw<8> { using type = uint2; };
 template <> struct raw<16> { using type = uint4; };
-
-// Told that arrays lie in global memory, the compiler uses its instructions.
-__device__ void assume_global(const void* address) { __builtin_assume(__isGlobal(address)); }
 
 // An element, or n of them in one access; of memory that is only read if `kept`.
 template <class T, bool kept>
@@ -39,7 +35,7 @@ template <class T, int n, bool kept>
 __device__ void load_wide(T* to, const char* from) {
   const auto values = load<pack<T, n>, kept>(from);
 #pragma unroll
-  for (int j = 0; j < n; ++j) to[j] = values.item[j];
+  for (int j = 0; j < n; ++j) to[j] = values.at[j];
 }
 template <class P>
 __device__ void store(char* to, const P& values) {
@@ -118,7 +114,7 @@ class emitter {
       out_("}}");
     }
     out_("}}");
-    return std::string(preamble) + std::string(helpers) + out_.take();
+    return preamble_of(p_) + std::string(helpers) + out_.take();
   }
 
  private:
@@ -431,7 +427,7 @@ class emitter {
       if (how_.rim >= 0)
         value = fmt::format("i{0} + j >= 0 && i{0} + j < {1} ? {2} : {3}", row(), number(how_.extents + row()), value,
                             sources().load(how_.outputs[o].rim_load));
-      out_("out{}.item[j] = {};", o, value);
+      out_("out{}.at[j] = {};", o, value);
     }
     out_("}}");
     for (std::size_t o = 0; o < how_.outputs.size(); ++o) write(o);
@@ -472,7 +468,7 @@ class emitter {
     if (how_.ragged)
       condition = fmt::format("if ({}{} + j >= {} && {} + j < {}) ", to.wide ? fmt::format("!whole{} && ", o) : "",
                               first, row_begin(), first, row_end());
-    out_("  {}store({} + j * {}, out{}.item[j]);", condition, at, item, o);
+    out_("  {}store({} + j * {}, out{}.at[j]);", condition, at, item, o);
   }
 
   void next_plane() {

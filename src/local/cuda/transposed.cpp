@@ -65,7 +65,8 @@ class planner {
 
   std::optional<launch> run() {
     form_.ndim = static_cast<int>(where_.dims.size());
-    if (form_.ndim < 2 || may_fail(p_) || !find_across() || !worthwhile()) return std::nullopt;
+    if (form_.ndim < 2 || may_fail(p_) || !where_.gathers.empty() || !find_across() || !worthwhile())
+      return std::nullopt;
     choose_side();
     if (form_.side == 0) return std::nullopt;
     form_.wide = form_.side;
@@ -208,7 +209,7 @@ class writer {
         "{}#include \"local/cuda/access.hpp\"\nusing namespace serried::cuda;\n{}"
         "struct arguments {{\n  unsigned long long w[{}];\n}};\n\n"
         "extern \"C\" __global__ void __launch_bounds__({}) kernel(const __grid_constant__ arguments a) {{\n{}",
-        preamble, helpers, next_, threads, text_);
+        preamble_of(p_), helpers, next_, threads, text_);
   }
 
  private:

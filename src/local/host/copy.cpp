@@ -40,6 +40,22 @@ void fill(std::byte* to, const std::byte* value, std::int64_t n, std::int64_t it
   });
 }
 
+bool gather(std::byte* to, const std::byte* from, std::int64_t count, const std::int64_t* numbers, std::int64_t step,
+            std::int64_t n, std::int64_t item) {
+  bool all = true;
+  with_size(item, [&]<std::size_t Size>() {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t number = numbers[i * step];
+      const bool there = number >= 0 && number < count;
+      std::array<std::byte, Size> element{};
+      if (there) std::memcpy(element.data(), from + number * static_cast<std::int64_t>(Size), Size);
+      std::memcpy(to + i * static_cast<std::int64_t>(Size), element.data(), Size);
+      all &= there;
+    }
+  });
+  return all;
+}
+
 void transpose(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t item) {
   for (std::int64_t c = 0; c < columns; ++c)
     copy_strided(to + c * rows * item, item, from + c * item, columns * item, rows, item);

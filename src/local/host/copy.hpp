@@ -14,6 +14,11 @@ void copy_strided(std::byte* to, std::int64_t to_stride, const std::byte* from, 
 /// `n` times the element at `value`, contiguous.
 void fill(std::byte* to, const std::byte* value, std::int64_t n, std::int64_t item);
 
+/// Elements number numbers[i · step] of `count` that are contiguous at `from`, for i < n, contiguous at `to`, which may
+/// be where the numbers are if they are as large. Zeros stand for those that are not there: then false.
+bool gather(std::byte* to, const std::byte* from, std::int64_t count, const std::int64_t* numbers, std::int64_t step,
+            std::int64_t n, std::int64_t item);
+
 /// rows × columns elements, contiguous at `from`, as columns × rows at `to`.
 void transpose(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t item);
 

@@ -4,9 +4,11 @@
 
 #include "local/host/kernel_table.hpp"
 #include "local/ops/bins.hpp"
+#include "local/ops/complex_functions.hpp"
 #include "local/ops/functions.hpp"
 #include "local/ops/keys.hpp"
 #include "local/ops/reduction.hpp"
+#include "local/ops/special.hpp"
 #include "local/ops/types.hpp"
 
 #include <utility>

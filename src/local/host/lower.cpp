@@ -73,9 +73,19 @@ class lowering {
       case opcode::load: return add_slot(slot::kind::load, i.out, i.args[0]);
       case opcode::scalar: return add_slot(slot::kind::constant, i.out, i.args[0]);
       case opcode::index: return add_slot(slot::kind::index, i.out, i.args[0]);
+      case opcode::gather: return gather(i);
       case opcode::cast: return cast(registers_[i.args[0]], i.in, i.out);
       default: return operation(i);
     }
+  }
+
+  std::uint16_t gather(const instruction& i) {
+    const std::uint16_t index = registers_[i.args[0]];
+    const std::uint16_t s = emit(nullptr, i.out, index, index, index);
+    plan_.steps.back().may_fail = failure_of(i);
+    plan_.steps.back().gather =
+        static_cast<int>(std::find(gathered_.begin(), gathered_.end(), i.args[1]) - gathered_.begin());
+    return s;
   }
 
   // ---- Conversions, in as few kernels as give every value.
@@ -124,7 +134,7 @@ class lowering {
     for (int a = count; a < 3; ++a) operands[a] = operands[0];
     const auto [a, b, c] = operands;
 
-    if (ops::is_narrow(i.in) && i.op != opcode::where) return in_float(i, operands, count);
+    if (ops::computes_in_float(i.op, i.in)) return in_float(i, operands, count);
     switch (i.op) {
       case opcode::square: return call(opcode::multiply, i.in, i.out, a, a);
       case opcode::greater: return call(opcode::less, i.in, i.out, b, a);
@@ -146,6 +156,11 @@ class lowering {
         break;
       case opcode::absolute:
         if (is_unsigned_integer(i.in) || is_bool(i.in)) return a;
+        break;
+      case opcode::fmin:
+      case opcode::fmax:
+        if (is_integer(i.in) || is_bool(i.in))
+          return call(i.op == opcode::fmin ? opcode::minimum : opcode::maximum, i.in, i.out, a, b);
         break;
       case opcode::real:
       case opcode::conj:
@@ -197,7 +212,7 @@ class lowering {
       throw dtype_error(fmt::format("{}: the host engine does not compute it for {}", name(op), name(in)));
     const std::uint16_t s = emit(k, out, a, b, c, width);
     if (op <= opcode::multiply && op >= opcode::add && width == 1 && is_floating(type)) plan_.steps.back().chained = op;
-    plan_.steps.back().checked_power = op == opcode::power && is_signed_integer(in);
+    plan_.steps.back().may_fail = failure_of({op, in, out});
     return s;
   }
   std::uint16_t call(opcode op, dtype in, dtype out, std::uint16_t a, std::uint16_t b) {
@@ -301,6 +316,7 @@ class lowering {
   }
 
   const program& program_;
+  const std::vector<std::uint16_t> gathered_ = gathered_leaves(program_);
   const kernel_table& kernels_;
   plan plan_;
   std::vector<std::uint16_t> registers_;

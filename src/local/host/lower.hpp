@@ -28,8 +28,9 @@ struct step {
   kernel run;
   int width;                   ///< kernel elements per element: 2 where a complex number is treated as two real ones
   std::uint16_t a, b, c, out;  ///< slots; unused operands are the first one again
-  bool checked_power = false;  ///< integer power: exponents must not be negative
-  opcode chained = opcode::count_;  ///< add, subtract or multiply of floats, which another may follow in one kernel
+  failure may_fail = failure::none;  ///< negative exponents, or numbers outside what is gathered from
+  int gather = -1;                   ///< instead of `run`: reads elements number `a` of this source of the iteration
+  opcode chained = opcode::count_;   ///< add, subtract or multiply of floats, which another may follow in one kernel
 };
 
 struct plan {

@@ -1,7 +1,6 @@
 #include "local/host/tile.hpp"
 
 #include "local/host/copy.hpp"
-#include "local/ops/rules.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +25,7 @@ void pad(std::byte* block, std::int64_t n, std::int64_t item) {
 template <class T>
 void check_exponents(const std::byte* b, std::int64_t n) {
   const T* const exponents = reinterpret_cast<const T*>(b);
-  if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; })) ops::refuse_negative_power();
+  if (std::any_of(exponents, exponents + n, [](T e) { return e < 0; })) report(failure::negative_power);
 }
 void check_exponents(dtype type, const std::byte* b, std::int64_t n) {
   switch (item_size(type)) {
@@ -231,6 +230,15 @@ void tile_computer::prefetch(std::size_t step) const {
       __builtin_prefetch(p + line * cache_line, 0, 2);
 }
 
+void tile_computer::gather(const step& k, std::int64_t n) const {
+  const gather_source& from = it_.gathers[static_cast<std::size_t>(k.gather)];
+  const auto item = static_cast<std::int64_t>(item_size(plan_.slots[k.out].type));
+  const auto* const numbers = reinterpret_cast<const std::int64_t*>(values_[k.a]);
+  if (!host::gather(values_[k.out], from.data, from.count, numbers, steps_[k.a] == 0 ? 0 : 1, n, item))
+    report(k.may_fail);
+  pad(values_[k.out], n, item);
+}
+
 void tile_computer::run(const tile& t) {
   for (const std::uint16_t s : loads_) load(s, t);
   for (const std::uint16_t s : indices_) load_index(s, t);
@@ -239,7 +247,12 @@ void tile_computer::run(const tile& t) {
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const step& k = plan_.steps[i];
     prefetch(i);
-    if (k.checked_power) check_exponents(plan_.slots[k.b].type, values_[k.b], steps_[k.b] == 0 ? 1 : n);
+    if (k.gather >= 0) {
+      gather(k, n);
+      continue;
+    }
+    if (k.may_fail == failure::negative_power)
+      check_exponents(plan_.slots[k.b].type, values_[k.b], steps_[k.b] == 0 ? 1 : n);
     const operands in{values_[k.a], values_[k.b], values_[k.c], steps_[k.a], steps_[k.b], steps_[k.c]};
     k.run(grains * k.width, in, values_[k.out]);
   }

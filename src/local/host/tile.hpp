@@ -65,6 +65,7 @@ class tile_computer {
   void use_in_place(std::uint16_t slot, const std::byte* from, const tile& t);
   void load_row(const load_path& path, const tile& t, const row_source& from, std::byte* to) const;
   void load_index(std::uint16_t slot, const tile& t);
+  void gather(const step& k, std::int64_t n) const;
   void run(const tile& t);
   void prefetch(std::size_t step) const;
   [[nodiscard]] std::byte* block(std::uint16_t slot) const;

@@ -46,8 +46,8 @@ SERRIED_HD inline complex<T> operator*(complex<T> a, complex<T> b) {
 /// Smith's method (R. L. Smith, Algorithm 116, 1962), in the order of operations that NumPy uses.
 template <class T>
 SERRIED_HD inline complex<T> operator/(complex<T> a, complex<T> b) {
-  const T re = b.re < 0 ? -b.re : b.re;
-  const T im = b.im < 0 ? -b.im : b.im;
+  const T re = b.re > 0 ? b.re : T(0) - b.re;  // of −0 it is 0
+  const T im = b.im > 0 ? b.im : T(0) - b.im;
   if (re == 0 && im == 0) return {a.re / re, a.im / re};
   if (re >= im) {
     const T ratio = b.im / b.re;
@@ -75,6 +75,19 @@ SERRIED_HD inline complex<T> inverse(complex<T> a) {
 template <class T>
 SERRIED_HD inline bool operator==(complex<T> a, complex<T> b) {
   return a.re == b.re && a.im == b.im;
+}
+// By the real parts, then the imaginary ones; never with NaN in a part that decides.
+template <class T>
+SERRIED_HD inline bool operator<(complex<T> a, complex<T> b) {
+  return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);
+}
+template <class T>
+SERRIED_HD inline bool operator<=(complex<T> a, complex<T> b) {
+  return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
+}
+template <class T>
+SERRIED_HD inline bool operator>(complex<T> a, complex<T> b) {
+  return b < a;
 }
 
 }  // namespace serried::inline v0::ops

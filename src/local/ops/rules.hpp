@@ -17,10 +17,11 @@ struct signature {
 /// Throws dtype_error, naming the operation and the dtypes. `op` is an operation, not a structural opcode.
 [[nodiscard]] signature resolve(opcode op, std::span<const dtype> operands);
 
-/// Whether a dtype is a 16-bit float: operations compute in float32 and round every result.
+/// Whether a dtype is a 16-bit float.
 [[nodiscard]] constexpr bool is_narrow(dtype t) { return t == dtype::float16 || t == dtype::bfloat16; }
-
-/// The value_error of an integer to a negative integer power.
-[[noreturn]] void refuse_negative_power();
+/// Whether an operation on the dtype computes in float32 and rounds the result.
+[[nodiscard]] constexpr bool computes_in_float(opcode op, dtype t) {
+  return is_narrow(t) && op != opcode::where && op != opcode::nextafter;
+}
 
 }  // namespace serried::inline v0::ops

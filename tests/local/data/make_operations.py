@@ -7,23 +7,33 @@ Lines (numbers are hexadecimal bit patterns, "-" marks a TypeError):
   binary NAME DTYPE RESULT r00 r01 ...  for each pair, second operand fastest
   types1 NAME CODES                  result dtype for each operand dtype, one letter each
   types2 NAME CODES                  the same for each pair of operand dtypes
-Functions of the C library are taken in a wider type and rounded. bfloat16 stands for float32 arithmetic rounded.
+Functions of the C library are taken in a wider type and rounded; SciPy's, in float64.
+bfloat16 stands for float32 arithmetic rounded.
 """
+import ctypes
 import warnings
 
 import numpy as np
+import scipy.special
 
 assert int(np.__version__.split(".")[0]) >= 2
 warnings.simplefilter("ignore")
 
 LETTERS = "?bhilBHILefdFD"  # bool, int8 ... int64, uint8 ... uint64, float16, float32, float64, complex64, complex128
 NAMES = {np.dtype(c): np.dtype(c).name for c in LETTERS}
-FUNCTIONS = """sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh
-hypot rint""".split()
+ANALYTIC = """sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh
+arctanh rint""".split()
+C_LGAMMA = ctypes.CDLL("libm.so.6").lgammal  # SciPy's is not right for subnormals and less precise near -2.5
+C_LGAMMA.restype, C_LGAMMA.argtypes = ctypes.c_longdouble, [ctypes.c_longdouble]
+SCIPYS = {"erf": scipy.special.erf, "erfc": scipy.special.erfc, "gamma": scipy.special.gamma,
+          "lgamma": lambda x: np.array([C_LGAMMA(v) for v in x]), "xlogy": scipy.special.xlogy}
+FUNCTIONS = ANALYTIC + ["cbrt", "arctan2", "hypot", "logaddexp", "logaddexp2"] + list(SCIPYS)
+NOT_NUMPYS = ["frexp_mantissa", "frexp_exponent", "complex_of"] + list(SCIPYS)
 UNARY = """negative absolute sign square reciprocal floor ceil trunc logical_not isnan isinf isfinite real imag
-conj""".split() + [f for f in FUNCTIONS if f not in ("arctan2", "hypot")]
-BINARY = """add subtract multiply divide floor_divide remainder power minimum maximum equal not_equal less less_equal
-greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor arctan2 hypot""".split()
+conj frexp_mantissa frexp_exponent cbrt erf erfc gamma lgamma""".split() + ANALYTIC
+BINARY = """add subtract multiply divide floor_divide remainder fmod power minimum maximum fmin fmax equal not_equal less
+less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift
+right_shift gcd lcm copysign heaviside nextafter arctan2 hypot logaddexp logaddexp2 xlogy complex_of""".split()
 
 
 def values(t):
@@ -34,7 +44,9 @@ def values(t):
         some = [0, 1, 2, 3, 7, i.max, i.max - 1, i.min]
         return np.array(some + ([-1, -2, -7] if t.kind == "i" else [i.max // 2]), t)
     if t.kind == "c":
-        return np.array([0, 1, -2, 3 + 4j, -1 + 2j, 1j, -4j, 0.5 - 8j], t)
+        special = [complex(*p) for p in ((-0.0, 0), (0, -0.0), (np.inf, 1), (-np.inf, -0.5), (1, -np.inf),
+                                         (np.inf, -np.inf), (np.nan, 1), (2, np.nan), (np.nan, 0), (0, np.nan))]
+        return np.array([0, 1, -2, 3 + 4j, -1 + 2j, 1j, -4j, 0.5 - 8j] + special, t)
     f = np.finfo(t)
     return np.array([0.0, -0.0, 1, -1, 0.5, -2.5, 3, np.inf, -np.inf, np.nan, f.max, f.smallest_normal,
                      -f.smallest_subnormal * 3], t)
@@ -50,22 +62,39 @@ def bits(a):
 
 
 def function(name):
-    return getattr(np, name)
+    return {"frexp_mantissa": lambda x: np.frexp(x)[0], "frexp_exponent": lambda x: np.frexp(x)[1],
+            "complex_of": complex_of, **SCIPYS}.get(name) or getattr(np, name)
+
+
+def complex_of(re, im):
+    result = np.empty(re.shape, np.complex128 if np.result_type(re, np.float16) == np.float64 else np.complex64)
+    result.real, result.imag = re, im
+    return result
 
 
 def apply(name, *operands):
     t = operands[0].dtype
-    if t.kind == "c" and name in FUNCTIONS + ["sign", "minimum", "maximum", "power", "less", "less_equal", "greater",
-                                               "greater_equal"]:
+    if t.kind == "c" and name in NOT_NUMPYS:
         return None  # not offered for complex numbers
-    if t.kind == "f" and name in FUNCTIONS + ["power"] and name not in ("sqrt", "rint"):
-        wide = {2: np.float64, 4: np.float64, 8: np.longdouble}[t.itemsize]
-        return function(name)(*(o.astype(wide) for o in operands)).astype(t)
     try:
-        if name in ("minimum", "maximum") and t.kind == "f":  # the second of two equal ones, on any machine
+        if t.kind in "fc" and name in FUNCTIONS + ["power"] and (name not in ("sqrt", "rint") or t.kind == "c"):
+            part = t.itemsize // 2 if t.kind == "c" else t.itemsize
+            wide = np.float64 if part < 8 or name in SCIPYS else np.longdouble
+            wide = np.result_type(wide, np.complex64) if t.kind == "c" else wide
+            return function(name)(*(o.astype(wide) for o in operands)).astype(t)
+        if t.kind in "biu" and name in SCIPYS:
+            to = np.result_type(np.float16, t)
+            return function(name)(*(o.astype(np.float64) for o in operands)).astype(to)
+        if name == "nextafter" and t == np.float16:  # the second of two equal ones, as in the wider types
+            a, b = operands
+            return np.where(a == b, b, np.nextafter(a, b))
+        if name in ("minimum", "maximum") and t.kind in "fc":  # the second of two equal ones, on any machine
             a, b = operands
             keep = (a < b if name == "minimum" else a > b) | np.isnan(a)
             return np.where(keep, a, b)
+        if name in ("fmin", "fmax") and t.kind in "fc":
+            a, b = operands
+            return np.where((a < b if name == "fmin" else a > b) | np.isnan(b), a, b)
         if name == "power" and t.kind == "i":
             a, b = operands
             return np.where(b < 0, 0, function(name)(a, np.where(b < 0, 0, b).astype(t))).astype(t)
@@ -118,9 +147,9 @@ def write(out):
         except TypeError:
             return "-"
 
-    for name in UNARY:
+    for name in [n for n in UNARY if n not in NOT_NUMPYS]:
         print("types1", name, "".join(code(name, a) for a in LETTERS), file=out)
-    for name in BINARY:
+    for name in [n for n in BINARY if n not in NOT_NUMPYS]:
         print("types2", name, "".join(code(name, a, b) for a in LETTERS for b in LETTERS), file=out)
     print("promote", "".join(np.promote_types(a, b).char for a in LETTERS for b in LETTERS), file=out)
     print("safe", "".join("01"[np.can_cast(a, b)] for a in LETTERS for b in LETTERS), file=out)
