@@ -156,6 +156,9 @@ extern template class basic_expr<array>;
 SERRIED_API void assign(const array& target, const expr& values);
 /// Reads everything before it writes anything: targets[i] takes values[i]. Where the shapes agree it is one pass.
 SERRIED_API void assign(std::initializer_list<array> targets, std::initializer_list<expr> values);
+/// What an expression gives (an array of indices picks, say) is no place to write to.
+void assign(const expr&, const expr&) = delete;
+void assign(std::initializer_list<expr>, std::initializer_list<expr>) = delete;
 
 [[nodiscard]] inline array reshape(const array& a, const shape& s) { return a.reshape(s); }
 [[nodiscard]] inline array transpose(const array& a) { return a.T(); }

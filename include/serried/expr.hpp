@@ -48,6 +48,11 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
   basic_expr(const Array& a);           // NOLINT(google-explicit-constructor)
   basic_expr(const bounded<Array>& a);  // NOLINT(google-explicit-constructor)
   explicit basic_expr(std::shared_ptr<const expr_state<Array>> state) : state_(std::move(state)) {}
+  basic_expr(const basic_expr&) = default;
+  basic_expr(basic_expr&&) noexcept = default;
+  ~basic_expr() = default;
+  basic_expr& operator=(const basic_expr&) & = default;  ///< of a name: the values of an expression are nowhere yet
+  basic_expr& operator=(basic_expr&&) & noexcept = default;
 
   [[nodiscard]] const serried::shape& shape() const;
   [[nodiscard]] int ndim() const { return shape().size(); }
@@ -70,7 +75,7 @@ class [[nodiscard]] SERRIED_API basic_expr : public operand {
 
   /// The part that the index selects; lazy for `_` and slices of step 1, and where arrays of integers pick from it.
   template <class... I>
-    requires detail::index_items<I...>
+    requires detail::index_items<I...> && (std::same_as<Array, array> || !detail::picking_items<I...>)
   basic_expr operator()(const I&... items) const {
     return select({index_item(items)...});
   }

@@ -162,7 +162,7 @@ template <class T>
   if (is_integer(t) && decimals >= 0) return e;
   if (decimals == 0) return rint(e);
   if (is_bool(t)) throw dtype_error("round(bool): only to 0 decimals; astype converts");
-  const double scale = std::pow(10.0, static_cast<double>(decimals < 0 ? -decimals : decimals));
+  const double scale = std::pow(10.0, std::abs(static_cast<double>(decimals)));
   const expr_of<T> result = decimals < 0 ? rint(e / scale) * scale : rint(e * scale) / scale;
   return is_integer(t) ? result.astype(t) : result;
 }

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 namespace serried::inline v0 {
@@ -73,7 +75,8 @@ array diag(const array& a, std::int64_t k) {
   if (a.ndim() == 2) return diagonal(a, {.offset = k});
   if (a.ndim() != 1)
     throw shape_error(fmt::format("diag: one or two dimensions are needed, not shape {}", to_string(a.shape())));
-  const std::int64_t n = sum_of_extents(a.size(), product_of_extents(k, k < 0 ? -1 : 1, "diag"), "diag");
+  if (k == std::numeric_limits<std::int64_t>::min()) throw shape_error("diag: the matrix would be too large");
+  const std::int64_t n = sum_of_extents(a.size(), std::abs(k), "diag");
   array result = zeros({n, n}, {.dtype = a.dtype()});
   assign(diagonal(result, {.offset = k}), a);
   return result;

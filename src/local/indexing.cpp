@@ -77,8 +77,12 @@ class counter {
 expr picked_numbers(const flat_view& from, const shape& extents, const std::vector<index_source>& sources,
                     index_mode mode) {
   shape s;
+  int arrays = 0;
   for (const auto& source : sources)
-    if (const auto* const array = std::get_if<expr>(&source)) s = broadcast_shapes(s, array->shape(), "index");
+    if (const auto* const array = std::get_if<expr>(&source)) {
+      s = broadcast_shapes(s, array->shape(), "index");
+      ++arrays;
+    }
   counter c(s);
   std::optional<std::uint16_t> inside;
   for (int d = 0; d < extents.size(); ++d) {
@@ -90,7 +94,7 @@ expr picked_numbers(const flat_view& from, const shape& extents, const std::vect
       case index_mode::raise: {
         i = c.choose(c.apply(opcode::less, i, c.number(0)), c.apply(opcode::add, i, c.number(n)), i);
         // Where this axis is all there is, what is outside it is outside the memory.
-        if (std::abs(from.step[d]) == 1 && n == from.elements.size()) break;
+        if (arrays == 1 && std::abs(from.step[d]) == 1 && n == from.elements.size()) break;
         const std::uint16_t here = c.apply(opcode::logical_and, c.apply(opcode::greater_equal, i, c.number(0)),
                                            c.apply(opcode::less, i, c.number(n)));
         inside = inside ? c.apply(opcode::logical_and, *inside, here) : here;
@@ -255,7 +259,7 @@ expr select_elements(const array& a, const std::vector<index_item>& items) {
     result.push_back(view.shape()[d]);
   }
   if (count <= place) insert_picked();
-  if (element_count(result) == 0)
+  if (element_count(result) == 0 && element_count(common) > 0)
     for (const auto& [d, indices] : picks) check_inside(indices, view.shape()[d], operation);
   return pick(view, result, sources);
 }

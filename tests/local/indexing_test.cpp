@@ -13,6 +13,9 @@
 namespace serried {
 namespace {
 
+template <class A, class B>
+concept assigns = requires(const A& a, const B& b) { assign(a, b); };
+
 using ints = std::vector<std::int64_t>;
 ints values(const array& a) { return a.to_vector<std::int64_t>(); }
 
@@ -290,7 +293,13 @@ TEST_F(indexing, refuses) {
   expect_refused<shape_error>([&] { return take_along_axis(m, i); }, "dimensions");
   expect_refused<shape_error>([&] { return take_along_axis(m, j); }, "(2, 1)");
   expect_refused<value_error>([&] { return m.select({i}); }, "no view");
+  // Outside of one axis, though inside the memory.
+  const array one = {{5}};
+  expect_refused<index_error>([&] { return one(array{1}, array{-2}).eval(); }, "index");
+  EXPECT_EQ(zeros({2, 3})(array{9}, array(zeros({0}, {.dtype = int64}))).size(), 0);  // nothing is picked
   // What an array of indices picks is no place to write to.
+  static_assert(!assigns<decltype(m(i)), array> && assigns<array, expr> && assigns<decltype(m(0)), array>);
+  static_assert(!std::is_assignable_v<decltype(m(i)(slice(1))), array>);
   static_assert(!std::is_assignable_v<decltype(m(i)), array>);
   static_assert(!std::is_assignable_v<decltype(m(i)), expr>);
   static_assert(!std::is_assignable_v<decltype(m(i)), int>);

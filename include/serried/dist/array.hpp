@@ -73,7 +73,7 @@ class SERRIED_API array : public operand {
   /// A view of a box: slices of step 1, `_` and `ellipsis`. Throws value_error for other indices, which are not there
   /// yet for distributed arrays.
   template <class... I>
-    requires(std::convertible_to<I, index_item> && ...)
+    requires detail::index_items<I...> && (!detail::picking_items<I...>)
   [[nodiscard]] array operator()(const I&... items) const {
     return select({index_item(items)...});
   }

@@ -222,7 +222,7 @@ SERRIED_CALLED complex<T> arctanh(complex<T> z) {
     return {copysign(re, z.re), y != y ? y : copysign(half_pi<T>, z.im)};
   }
   const T left = T(1) - x;
-  const T re = x == T(1) ? T(0.5) * log(hypot(T(2), y) / y) : T(0.25) * log1p(T(4) * x / (left * left + y * y));
+  const T re = x == T(1) ? T(0.5) * (log(hypot(T(2), y)) - log(y)) : T(0.25) * log1p(T(4) * x / (left * left + y * y));
   return {copysign(re, z.re), T(0.5) * arctan2(T(2) * z.im, left * (T(1) + x) - y * y)};
 }
 template <class T>
