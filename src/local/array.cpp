@@ -1,8 +1,8 @@
 #include <serried/array.hpp>
 
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 
+#include "local/context.hpp"
 #include "local/evaluate.hpp"
 #include "local/scalar_value.hpp"
 #include "local/select.hpp"
@@ -15,7 +15,7 @@
 
 namespace serried::inline v0 {
 
-array::array() : array(allocate(context::current().device_engine(), {0}, dtype::float64)) {}
+array::array() : array(allocate(current_device(), {0}, dtype::float64)) {}
 
 array::array(const expr& e) : array(e.eval()) {}
 

@@ -1,9 +1,9 @@
 #include <serried/creation.hpp>
 
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 #include <serried/manipulation.hpp>
 
+#include "local/context.hpp"
 #include "local/evaluate.hpp"
 #include "local/scalar_value.hpp"
 #include "local/views.hpp"
@@ -17,7 +17,7 @@
 namespace serried::inline v0 {
 
 array empty(const shape& s, const create_options& options) {
-  return allocate(context::current().device_engine(), s, options.dtype.value_or(dtype::float64));
+  return allocate(current_device(), s, options.dtype.value_or(dtype::float64));
 }
 array full(const shape& s, const scalar& value, const create_options& options) {
   array a = empty(s, {.dtype = options.dtype.value_or(value.alone())});

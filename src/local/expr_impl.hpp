@@ -15,6 +15,7 @@
 #include "local/ops/rules.hpp"
 #include "local/scalar_value.hpp"
 #include "local/select.hpp"
+#include "local/views.hpp"
 
 #include <fmt/format.h>
 
@@ -191,15 +192,13 @@ basic_expr<Array> make_at(basic_expr<Array> e, const dims& offset) {
 
 template <class Array>
 basic_expr<Array> make_index(const basic_expr<Array>& like, int axis) {
-  const int d = axis < 0 ? axis + like.ndim() : axis;
-  if (d < 0 || d >= like.ndim())
-    throw index_error(fmt::format("index: axis {} is out of range for {} dimensions", axis, like.ndim()));
+  const int d = resolve_axis(axis, like.ndim(), "index");
   // The leaves stay: they say where a distributed result lives.
   auto state = to_change(elementwise(like));
   state->type = dtype::int64;
   state->code.loads.clear();
   state->code.scalars.clear();
-  state->code.code = {{opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(d)}}};
+  state->code.code = {index_along(d)};
   state->code.outputs = {0};
   for (auto& l : state->leaves) l.version = unread;
   return basic_expr<Array>(std::move(state));

@@ -122,8 +122,7 @@ expr pick(const array& a, const shape& result, const std::vector<index_source>& 
   c.add(c.code().append(picked.state()), 1);
   for (int d = 0; d < a.ndim(); ++d)
     if (const auto* const axis = std::get_if<int>(&sources[static_cast<std::size_t>(d)]))
-      c.add(c.code().emit({opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(*axis)}}),
-            from.step[d]);
+      c.add(c.code().emit(index_along(*axis)), from.step[d]);
   if (from.first != 0) c.add(c.number(from.first), 1);
   return c.code().finish(c.code().gather(from.elements, c.sum(), mode == index_mode::raise));
 }

@@ -31,6 +31,11 @@ struct instruction {
   friend bool operator==(const instruction&, const instruction&) = default;
 };
 
+/// The index along an output axis.
+[[nodiscard]] inline instruction index_along(int axis) {
+  return {opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(axis)}};
+}
+
 /// One access to a leaf: its value at (index + offset). `offset` is empty when zero, else one entry per leaf
 /// dimension.
 struct leaf_load {

@@ -1,8 +1,8 @@
 #include <serried/stream.hpp>
 
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 
+#include "local/context.hpp"
 #include "local/engine.hpp"
 
 #include <utility>
@@ -10,8 +10,7 @@
 namespace serried::inline v0 {
 
 stream::stream(const stream_options& options)
-    : device_(context::current().device_engine()),
-      queue_(device_->make_queue(options.priority == serried::priority::high)) {}
+    : device_(current_device()), queue_(device_->make_queue(options.priority == serried::priority::high)) {}
 
 void stream::synchronize() const { queue_->synchronize(); }
 bool stream::done() const { return queue_->record()->reached(); }
@@ -23,7 +22,7 @@ void stream::wait(const event& e) const {
 }
 
 stream current_stream() {
-  const std::shared_ptr<engine> device = context::current().device_engine();
+  const std::shared_ptr<engine> device = current_device();
   return {device, device->shared_current_queue()};
 }
 
@@ -32,7 +31,7 @@ stream_guard::stream_guard(const stream& s)
 stream_guard::~stream_guard() = default;
 
 void event::record() {
-  device_ = context::current().device_engine();
+  device_ = current_device();
   mark_ = device_->current_queue().record(true);
 }
 void event::synchronize() const {

@@ -50,7 +50,7 @@ array along(const array& a, int axis, const index_item& item) { return a.select(
 
 expr positions(const shape& s, int axis) {
   builder<array> b(s);
-  return b.finish(b.emit({opcode::index, dtype::int64, dtype::int64, {static_cast<std::uint16_t>(axis)}}));
+  return b.finish(b.emit(index_along(axis)));
 }
 
 array moveaxis(const array& a, const dims& source, const dims& destination) {

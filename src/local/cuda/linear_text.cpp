@@ -1,18 +1,16 @@
-#include "local/cuda/emit.hpp"
+#include "local/cuda/kernel_text.hpp"
 #include "local/cuda/linear_form.hpp"
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string_view>
 
 namespace serried::inline v0::cuda {
 namespace {
 
-/// Writes the text; takes the arguments' words in the order in which linear.cpp gives them.
-class writer {
+class writer : kernel_text {
  public:
-  writer(const program& p, const linear_form& form) : program_(p), form_(form) {}
+  writer(const program& p, const linear_form& form) : kernel_text(p), form_(form) {}
 
   std::string run() {
     take_counts();
@@ -31,16 +29,7 @@ class writer {
   }
 
  private:
-  template <class... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-  int take(int words = 1) {
-    next_ += words;
-    return next_ - words;
-  }
   int inner() const { return form_.ndim - 1; }
-  std::string_view type_of(std::size_t load) const { return element_type(program_.leaves[program_.loads[load].leaf]); }
 
   // ---- Places.
 
@@ -248,10 +237,7 @@ class writer {
     add("    finish<1>(a, at, fetch<1>(a, at));\n    return;\n  }}\n");
   }
 
-  const program& program_;
   const linear_form& form_;
-  std::string text_;
-  int next_ = 0;
   int row_of_group_ = 0, row_of_rest_ = 0;  // words of divisors
 };
 

@@ -1,8 +1,8 @@
 #include <serried/cuda.hpp>
 
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 
+#include "local/context.hpp"
 #include "local/cuda/queue.hpp"
 #include "local/engine.hpp"
 
@@ -23,7 +23,7 @@ cudaStream_t to_cuda(const stream& s) {
 }
 
 stream from_cuda(cudaStream_t s) {
-  const std::shared_ptr<engine> device = context::current().device_engine();
+  const std::shared_ptr<engine> device = current_device();
   check_cuda(*device, "from_cuda");
   return {device, cuda::wrap_stream(*device->main_queue(), s)};
 }

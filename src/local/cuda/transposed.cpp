@@ -1,12 +1,11 @@
 #include "local/cuda/transposed.hpp"
 
 #include "local/cuda/divisor.hpp"
-#include "local/cuda/emit.hpp"
+#include "local/cuda/kernel_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -57,7 +56,127 @@ struct form {
   std::vector<int> index_dims;  ///< per output axis; −1: constant
 };
 
-std::string text_of(const program& p, const form& f);
+class writer : kernel_text {
+ public:
+  writer(const program& p, const form& f) : kernel_text(p), f_(f) {}
+
+  std::string run() {
+    add_place();
+    std::vector<std::string> from, to;
+    for (std::size_t k = 0; k < f_.loads.size(); ++k) from.push_back(address(f_.loads[k]));
+    for (const access& a : f_.outputs) to.push_back(address(a));
+    for (std::size_t k = 0; k < f_.loads.size(); ++k)
+      if (f_.loads[k].turned) add_tile(k, from[k]);
+    add("  __syncthreads();\n");
+    add_rows(from, to);
+    add("}}\n");
+    return fmt::format(
+        "{}#include \"local/cuda/access.hpp\"\nusing namespace serried::cuda;\n{}"
+        "struct arguments {{\n  unsigned long long w[{}];\n}};\n\n"
+        "extern \"C\" __global__ void __launch_bounds__({}) kernel(const __grid_constant__ arguments a) {{\n{}",
+        preamble_of(program_), helpers, next_, threads, text_);
+  }
+
+ private:
+  [[nodiscard]] int row() const { return f_.ndim - 1; }
+
+  /// i0, i1, …: the tile's first element; rows, columns: how much of the tile there is.
+  void add_place() {
+    add("  unsigned rest = blockIdx.x;\n");
+    const auto part = [&](int d, int times) {
+      const int divisor = take(3);
+      add("  const unsigned above{0} = divide(rest, a.w[{1}], a.w[{2}]);\n"
+          "  const long long i{0} = (long long)(rest - above{0} * (unsigned)a.w[{3}]) * {4};\n  rest = above{0};\n",
+          d, divisor + 1, divisor + 2, divisor, times);
+    };
+    part(row(), f_.side);
+    part(f_.across, f_.side);
+    for (int d = row() - 1; d >= 0; --d)
+      if (d != f_.across) part(d, 1);
+    const int extents = take(2);
+    for (const auto& [name, d, word] : {std::tuple("columns", row(), extents), {"rows", f_.across, extents + 1}})
+      add("  const int {0} = (int)min({1}ll, (long long)a.w[{2}] - i{3});\n", name, f_.side, word, d);
+  }
+
+  /// The address of the tile's first element, and what to add for column c and row r.
+  std::string address(const access& a) {
+    std::string text = fmt::format("reinterpret_cast<char*>(a.w[{}]", take());
+    std::string inside;
+    for (int d = 0; d < f_.ndim; ++d) {
+      if ((a.outer >> d & 1u) == 0) continue;
+      const int stride = take();
+      text += fmt::format(" + i{} * a.w[{}]", d, stride);
+      if (d == row()) inside += fmt::format(" + c * (long long)a.w[{}]", stride);
+      if (d == f_.across) inside += fmt::format(" + r * (long long)a.w[{}]", stride);
+    }
+    return text + ")" + inside;
+  }
+
+  /// A loop over a tile, neighboring threads along one of its sides, `wide` elements each.
+  void open_loop(const char* along, const char* other, int wide, const char* along_count, const char* other_count) {
+    const int groups = f_.side / wide;
+    add("#pragma unroll\n  for (int k = 0; k < {}; ++k) {{\n"
+        "    const int position = k * {} + (int)threadIdx.x;\n"
+        "    const int {} = position % {} * {}, {} = position / {};\n"
+        "    if ({} >= {} || {} >= {}) continue;\n",
+        steps(wide), threads, along, groups, wide, other, groups, along, along_count, other, other_count);
+  }
+  [[nodiscard]] int steps(int wide) const { return std::max(1, f_.side * f_.side / wide / threads); }
+
+  void add_tile(std::size_t k, const std::string& from) {
+    const access& a = f_.loads[k];
+    add("  // Element [c][r] of a tile goes to column c of row r. All is fetched before any of it is waited for.\n"
+        "  __shared__ {0} tile{1}[{2}][{3}];\n  pack<{0}, {4}> fetched{1}[{5}];\n",
+        type_of(k), k, f_.side, f_.side + 1, a.wide, steps(a.wide));
+    open_loop("r", "c", a.wide, "rows", "columns");
+    add("    fetched{}[k] = load_some<{}, {}, {}>({}, rows - r);\n  }}\n", k, type_of(k), a.wide, a.width, from);
+    open_loop("r", "c", a.wide, "rows", "columns");
+    add("    for (int j = 0; j < {0}; ++j) tile{1}[c][r + j] = fetched{1}[k].at[j];\n  }}\n", a.wide, k);
+  }
+
+  void add_rows(const std::vector<std::string>& from, const std::vector<std::string>& to) {
+    const int indices = take(static_cast<int>(f_.index_dims.size()));
+    std::vector<int> scalars;
+    for (const scalar_value& s : program_.scalars) scalars.push_back(take(words_of(s.type)));
+    open_loop("c", "r", f_.wide, "columns", "rows");
+    for (std::size_t k = 0; k < f_.loads.size(); ++k) {
+      const access& a = f_.loads[k];
+      if (a.turned) continue;
+      if (a.constant) add("    const {0} x{1} = load<{0}, 1, {3}>({2}).at[0];\n", type_of(k), k, from[k], a.width);
+      else
+        add("    const auto x{} = load_some<{}, {}, {}>({}, columns - c);\n", k, type_of(k), f_.wide, a.width, from[k]);
+    }
+    for (std::size_t k = 0; k < f_.outputs.size(); ++k)
+      add("    pack<{}, {}> y{};\n", element_type(program_.code[program_.outputs[k]].out), f_.wide, k);
+    add("#pragma unroll\n    for (int j = 0; j < {}; ++j) {{\n", f_.wide);
+    text_ += statements(
+        program_,
+        {[&](int load) {
+           const access& a = f_.loads[static_cast<std::size_t>(load)];
+           return a.turned     ? fmt::format("tile{}[c + j][r]", load)
+                  : a.constant ? fmt::format("x{}", load)
+                               : fmt::format("x{}.at[j]", load);
+         },
+         [&](int s) {
+           const auto k = static_cast<std::size_t>(s);
+           return scalar_text(program_.scalars[k].type, scalars[k]);
+         },
+         [&](int axis) {
+           const int d = f_.index_dims[static_cast<std::size_t>(axis)];
+           const std::string first = fmt::format("(long long)a.w[{}]", indices + axis);
+           if (d < 0) return first;
+           return fmt::format("{} + i{}{}", first, d, d == row() ? " + c + j" : d == f_.across ? " + r" : "");
+         }},
+        "r", "      ");
+    for (std::size_t k = 0; k < f_.outputs.size(); ++k) add("      y{}.at[j] = r{};\n", k, program_.outputs[k]);
+    add("    }}\n");
+    for (std::size_t k = 0; k < f_.outputs.size(); ++k)
+      add("    store_some<{}>({}, y{}, columns - c);\n", f_.outputs[k].width, to[k], k);
+    add("  }}\n");
+  }
+
+  const form& f_;
+};
 
 class planner {
  public:
@@ -82,7 +201,7 @@ class planner {
     l.quick = true;
     if (!add_words(l)) return std::nullopt;
     l.key = key();
-    l.text = [&p = p_, f = std::move(form_)] { return text_of(p, f); };
+    l.text = [&p = p_, f = std::move(form_)] { return writer(p, f).run(); };
     return l;
   }
 
@@ -189,145 +308,6 @@ class planner {
   const iteration& where_;
   form form_{};
 };
-
-/// Writes the text; takes the arguments' words in the order in which the planner gives them.
-class writer {
- public:
-  writer(const program& p, const form& f) : p_(p), f_(f) {}
-
-  std::string run() {
-    add_place();
-    std::vector<std::string> from, to;
-    for (std::size_t k = 0; k < f_.loads.size(); ++k) from.push_back(address(f_.loads[k]));
-    for (const access& a : f_.outputs) to.push_back(address(a));
-    for (std::size_t k = 0; k < f_.loads.size(); ++k)
-      if (f_.loads[k].turned) add_tile(k, from[k]);
-    add("  __syncthreads();\n");
-    add_rows(from, to);
-    add("}}\n");
-    return fmt::format(
-        "{}#include \"local/cuda/access.hpp\"\nusing namespace serried::cuda;\n{}"
-        "struct arguments {{\n  unsigned long long w[{}];\n}};\n\n"
-        "extern \"C\" __global__ void __launch_bounds__({}) kernel(const __grid_constant__ arguments a) {{\n{}",
-        preamble_of(p_), helpers, next_, threads, text_);
-  }
-
- private:
-  template <class... Args>
-  void add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-  int take(int words = 1) {
-    next_ += words;
-    return next_ - words;
-  }
-  [[nodiscard]] int row() const { return f_.ndim - 1; }
-  [[nodiscard]] std::string_view type_of(std::size_t load) const {
-    return element_type(p_.leaves[p_.loads[load].leaf]);
-  }
-
-  /// i0, i1, …: the tile's first element; rows, columns: how much of the tile there is.
-  void add_place() {
-    add("  unsigned rest = blockIdx.x;\n");
-    const auto part = [&](int d, int times) {
-      const int divisor = take(3);
-      add("  const unsigned above{0} = divide(rest, a.w[{1}], a.w[{2}]);\n"
-          "  const long long i{0} = (long long)(rest - above{0} * (unsigned)a.w[{3}]) * {4};\n  rest = above{0};\n",
-          d, divisor + 1, divisor + 2, divisor, times);
-    };
-    part(row(), f_.side);
-    part(f_.across, f_.side);
-    for (int d = row() - 1; d >= 0; --d)
-      if (d != f_.across) part(d, 1);
-    const int extents = take(2);
-    for (const auto& [name, d, word] : {std::tuple("columns", row(), extents), {"rows", f_.across, extents + 1}})
-      add("  const int {0} = (int)min({1}ll, (long long)a.w[{2}] - i{3});\n", name, f_.side, word, d);
-  }
-
-  /// The address of the tile's first element, and what to add for column c and row r.
-  std::string address(const access& a) {
-    std::string text = fmt::format("reinterpret_cast<char*>(a.w[{}]", take());
-    std::string inside;
-    for (int d = 0; d < f_.ndim; ++d) {
-      if ((a.outer >> d & 1u) == 0) continue;
-      const int stride = take();
-      text += fmt::format(" + i{} * a.w[{}]", d, stride);
-      if (d == row()) inside += fmt::format(" + c * (long long)a.w[{}]", stride);
-      if (d == f_.across) inside += fmt::format(" + r * (long long)a.w[{}]", stride);
-    }
-    return text + ")" + inside;
-  }
-
-  /// A loop over a tile, neighboring threads along one of its sides, `wide` elements each.
-  void open_loop(const char* along, const char* other, int wide, const char* along_count, const char* other_count) {
-    const int groups = f_.side / wide;
-    add("#pragma unroll\n  for (int k = 0; k < {}; ++k) {{\n"
-        "    const int position = k * {} + (int)threadIdx.x;\n"
-        "    const int {} = position % {} * {}, {} = position / {};\n"
-        "    if ({} >= {} || {} >= {}) continue;\n",
-        steps(wide), threads, along, groups, wide, other, groups, along, along_count, other, other_count);
-  }
-  [[nodiscard]] int steps(int wide) const { return std::max(1, f_.side * f_.side / wide / threads); }
-
-  void add_tile(std::size_t k, const std::string& from) {
-    const access& a = f_.loads[k];
-    add("  // Element [c][r] of a tile goes to column c of row r. All is fetched before any of it is waited for.\n"
-        "  __shared__ {0} tile{1}[{2}][{3}];\n  pack<{0}, {4}> fetched{1}[{5}];\n",
-        type_of(k), k, f_.side, f_.side + 1, a.wide, steps(a.wide));
-    open_loop("r", "c", a.wide, "rows", "columns");
-    add("    fetched{}[k] = load_some<{}, {}, {}>({}, rows - r);\n  }}\n", k, type_of(k), a.wide, a.width, from);
-    open_loop("r", "c", a.wide, "rows", "columns");
-    add("    for (int j = 0; j < {0}; ++j) tile{1}[c][r + j] = fetched{1}[k].at[j];\n  }}\n", a.wide, k);
-  }
-
-  void add_rows(const std::vector<std::string>& from, const std::vector<std::string>& to) {
-    const int indices = take(static_cast<int>(f_.index_dims.size()));
-    std::vector<int> scalars;
-    for (const scalar_value& s : p_.scalars) scalars.push_back(take(words_of(s.type)));
-    open_loop("c", "r", f_.wide, "columns", "rows");
-    for (std::size_t k = 0; k < f_.loads.size(); ++k) {
-      const access& a = f_.loads[k];
-      if (a.turned) continue;
-      if (a.constant) add("    const {0} x{1} = load<{0}, 1, {3}>({2}).at[0];\n", type_of(k), k, from[k], a.width);
-      else
-        add("    const auto x{} = load_some<{}, {}, {}>({}, columns - c);\n", k, type_of(k), f_.wide, a.width, from[k]);
-    }
-    for (std::size_t k = 0; k < f_.outputs.size(); ++k)
-      add("    pack<{}, {}> y{};\n", element_type(p_.code[p_.outputs[k]].out), f_.wide, k);
-    add("#pragma unroll\n    for (int j = 0; j < {}; ++j) {{\n", f_.wide);
-    text_ += statements(
-        p_,
-        {[&](int load) {
-           const access& a = f_.loads[static_cast<std::size_t>(load)];
-           return a.turned     ? fmt::format("tile{}[c + j][r]", load)
-                  : a.constant ? fmt::format("x{}", load)
-                               : fmt::format("x{}.at[j]", load);
-         },
-         [&](int s) {
-           const auto k = static_cast<std::size_t>(s);
-           return scalar_text(p_.scalars[k].type, scalars[k]);
-         },
-         [&](int axis) {
-           const int d = f_.index_dims[static_cast<std::size_t>(axis)];
-           const std::string first = fmt::format("(long long)a.w[{}]", indices + axis);
-           if (d < 0) return first;
-           return fmt::format("{} + i{}{}", first, d, d == row() ? " + c + j" : d == f_.across ? " + r" : "");
-         }},
-        "r", "      ");
-    for (std::size_t k = 0; k < f_.outputs.size(); ++k) add("      y{}.at[j] = r{};\n", k, p_.outputs[k]);
-    add("    }}\n");
-    for (std::size_t k = 0; k < f_.outputs.size(); ++k)
-      add("    store_some<{}>({}, y{}, columns - c);\n", f_.outputs[k].width, to[k], k);
-    add("  }}\n");
-  }
-
-  const program& p_;
-  const form& f_;
-  std::string text_;
-  int next_ = 0;
-};
-
-std::string text_of(const program& p, const form& f) { return writer(p, f).run(); }
 
 }  // namespace
 

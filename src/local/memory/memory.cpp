@@ -1,8 +1,8 @@
 // The public functions: the current device's memory.
-#include <serried/context.hpp>
 #include <serried/error.hpp>
 #include <serried/memory.hpp>
 
+#include "local/context.hpp"
 #include "local/engine.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ device_memory::device_memory(std::shared_ptr<memory::pool> p) : pool_(std::move(
 }
 
 namespace {
-engine& device() { return *context::current().device_engine(); }
+engine& device() { return *current_device(); }
 pool& pool_of(kind of) { return of == kind::pinned ? device().pinned() : device().memory().pool(); }
 }  // namespace
 

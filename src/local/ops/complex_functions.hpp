@@ -117,6 +117,15 @@ SERRIED_CALLED complex<T> sqrt(complex<T> z) {
 
 // ---- Hyperbolic functions; the circular ones are those of iz.
 
+/// i · z, and back: circular functions are hyperbolic ones of it.
+template <class T>
+SERRIED_HD inline complex<T> turned(complex<T> z) {
+  return {-z.im, z.re};
+}
+template <class T>
+SERRIED_HD inline complex<T> turned_back(complex<T> z) {
+  return {z.im, -z.re};
+}
 template <class T>
 SERRIED_CALLED complex<T> sinh(complex<T> z) {
   if (z.im == T(0)) return {sinh(z.re), z.im};
@@ -154,17 +163,15 @@ SERRIED_CALLED complex<T> tanh(complex<T> z) {
 }
 template <class T>
 SERRIED_CALLED complex<T> sin(complex<T> z) {
-  const complex<T> w = sinh(complex<T>{-z.im, z.re});
-  return {w.im, -w.re};
+  return turned_back(sinh(turned(z)));
 }
 template <class T>
 SERRIED_CALLED complex<T> cos(complex<T> z) {
-  return cosh(complex<T>{-z.im, z.re});
+  return cosh(turned(z));
 }
 template <class T>
 SERRIED_CALLED complex<T> tan(complex<T> z) {
-  const complex<T> w = tanh(complex<T>{-z.im, z.re});
-  return {w.im, -w.re};
+  return turned_back(tanh(turned(z)));
 }
 
 // ---- Inverse functions.
@@ -203,8 +210,7 @@ SERRIED_CALLED complex<T> arccos(complex<T> z) {
 }
 template <class T>
 SERRIED_CALLED complex<T> arcsinh(complex<T> z) {
-  const complex<T> w = arcsin(complex<T>{-z.im, z.re});
-  return {w.im, -w.re};
+  return turned_back(arcsin(turned(z)));
 }
 template <class T>
 SERRIED_CALLED complex<T> arccosh(complex<T> z) {
@@ -227,8 +233,7 @@ SERRIED_CALLED complex<T> arctanh(complex<T> z) {
 }
 template <class T>
 SERRIED_CALLED complex<T> arctan(complex<T> z) {
-  const complex<T> w = arctanh(complex<T>{-z.im, z.re});
-  return {w.im, -w.re};
+  return turned_back(arctanh(turned(z)));
 }
 
 // ---- The rest.
